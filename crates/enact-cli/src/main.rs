@@ -1,0 +1,2 @@
+//! The enact command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! enact-test-server
