@@ -1,0 +1,135 @@
+//! Adapters: a task and its transcript put into words for a model, and the reply read back.
+//!
+//! An [`Adapter`] is pure: it turns transcript entries into messages and replies into values.
+//! Users pick one; predictors and the core of ReAct call it. Because every entry is rendered by
+//! itself, a prompt only ever grows at its end, so provider caches keep hitting.
+
+mod choice;
+mod task;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Capabilities, Message, Reply, Request};
+use crate::run::Entry;
+use crate::signature::Values;
+
+pub use choice::AdapterChoice;
+pub use task::{Completion, Task, Tooling};
+
+/// Puts a task into words and reads the reply. Implemented by the adapters here and by users;
+/// called by predictors and by the core of ReAct.
+pub trait Adapter: Send + Sync + fmt::Debug {
+    /// The name by which it is chosen, such as `chat`.
+    fn name(&self) -> &str;
+
+    /// The system part: instructions, tools where the provider does not take them separately,
+    /// and the form of the reply. A function of the task alone.
+    fn system(&self, task: &Task) -> String;
+
+    /// One entry of the transcript as messages. A function of the task and the entry alone, so
+    /// that what was said stays said.
+    fn render(&self, task: &Task, entry: &Entry) -> Vec<Message>;
+
+    /// Adds to a request what the adapter needs beside the prompt: tools, a response schema,
+    /// stop texts.
+    fn shape(&self, task: &Task, capabilities: Capabilities, request: Request) -> Request {
+        let _ = (task, capabilities);
+        request
+    }
+
+    /// Reads the declared outputs from a reply.
+    fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread>;
+
+    /// Reads a thought and tool calls from a reply to a task that has tools.
+    fn parse_step(&self, task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread>;
+}
+
+/// What was read from a reply, and what had to be mended to read it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Read<T> {
+    /// What was read.
+    pub value: T,
+    /// What was mended.
+    pub repairs: Vec<Repair>,
+}
+
+/// A thought and the calls that follow from it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StepReply {
+    /// Why; without calls, all that the model said.
+    pub thought: String,
+    /// The calls in order; empty when the model just talked.
+    pub calls: Vec<ReadCall>,
+}
+
+/// A tool call as read from a reply. Neither its name nor its arguments were checked yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadCall {
+    /// The provider's id, if it gave one.
+    pub id: Option<String>,
+    /// The tool's name as the model wrote it.
+    pub name: String,
+    /// The arguments.
+    pub args: Result<Values, UnreadableArgs>,
+}
+
+/// Arguments that are no JSON object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadableArgs {
+    /// What the model wrote.
+    pub raw: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+/// A reply that cannot be read. The text tells the model what was wrong and what is expected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct Misread {
+    /// What was wrong, for the model.
+    pub problem: String,
+}
+
+impl Misread {
+    /// A misread with this explanation.
+    pub fn new(problem: impl Into<String>) -> Self {
+        Self { problem: problem.into() }
+    }
+}
+
+/// Something in a reply that had to be mended to be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repair {
+    /// What sort of mending.
+    pub kind: RepairKind,
+    /// What exactly.
+    pub detail: String,
+}
+
+/// The sorts of mending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RepairKind {
+    /// Broken JSON was completed or cleaned.
+    Json,
+    /// Text around the answer was dropped: fences, comments, thinking tags.
+    Surroundings,
+    /// A value was converted without loss, such as `"2"` to `2`.
+    Coercion,
+    /// A call written into the text was taken as a call.
+    CallInText,
+    /// A name was taken for the nearest one that exists up to case and punctuation.
+    Name,
+    /// The structure differed from what was asked for but was unmistakable.
+    Structure,
+}
+
+impl Repair {
+    /// A repair of a kind.
+    pub fn new(kind: RepairKind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into() }
+    }
+}

@@ -1,0 +1,101 @@
+//! What is asked of a model in one request, independent of how it is put into words.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Function, Functions};
+use crate::signature::{Signature, Validator};
+use crate::tool::ToolSpec;
+
+/// How a run with tools comes to its outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Completion {
+    /// The model calls `submit` with the declared outputs: no further request.
+    #[default]
+    Submit,
+    /// The model calls `finish` without arguments, and a second predictor extracts the outputs.
+    Finish,
+}
+
+impl Completion {
+    /// The name of the completing tool.
+    pub fn tool_name(self) -> &'static str {
+        match self {
+            Self::Submit => "submit",
+            Self::Finish => "finish",
+        }
+    }
+}
+
+/// What one request asks for: a signature, and tools if the reply may call some.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// What goes in and what must come out of this request. For a step of ReAct the outputs are
+    /// `next_thought`, `next_tool_name` and `next_tool_args`.
+    pub signature: Signature,
+    /// Checks the outputs.
+    pub outputs: Arc<Validator>,
+    /// The tools, when this is a step.
+    pub tooling: Option<Tooling>,
+}
+
+/// The tools of a step.
+#[derive(Debug, Clone)]
+pub struct Tooling {
+    /// The signature of the whole run: what the step's completing tool commits.
+    pub declared: Signature,
+    /// Every tool that may be called, the completing one last.
+    pub specs: Arc<[ToolSpec]>,
+    /// How the run comes to its outputs.
+    pub completion: Completion,
+    /// The tools as a model takes them.
+    pub functions: Arc<Functions>,
+}
+
+impl Tooling {
+    /// The tools of a run of `declared`; the completing tool is added.
+    pub fn new(declared: Signature, mut specs: Vec<ToolSpec>, completion: Completion) -> Self {
+        specs.push(completing_tool(&declared, completion));
+        let functions = specs
+            .iter()
+            .map(|spec| Function {
+                name: spec.name.clone(),
+                description: spec.description.clone(),
+                parameters: spec.parameters.clone(),
+            })
+            .collect();
+        Self {
+            declared,
+            specs: specs.into(),
+            completion,
+            functions: Arc::new(Functions::new(functions)),
+        }
+    }
+
+    /// The tool of this name.
+    pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
+        self.specs.iter().find(|spec| spec.name == name)
+    }
+}
+
+fn completing_tool(declared: &Signature, completion: Completion) -> ToolSpec {
+    let name = completion.tool_name();
+    match completion {
+        Completion::Submit => ToolSpec::new(
+            name,
+            "Commits the final outputs and ends the task. Call it alone, once you know them.",
+            declared.output_schema(),
+        ),
+        Completion::Finish => {
+            let outputs: Vec<String> =
+                declared.outputs().iter().map(|field| format!("`{}`", field.name)).collect();
+            ToolSpec::new(
+                name,
+                format!("Ends the task. Call it once you know enough to give {}.", outputs.join(", ")),
+                serde_json::json!({"type": "object", "properties": {}}),
+            )
+        }
+    }
+}

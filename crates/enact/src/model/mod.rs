@@ -1,0 +1,98 @@
+//! Language models: what is asked of them, what they answer, and how that can fail.
+//!
+//! A [`LanguageModel`] is implemented by provider clients and by wrappers around other models
+//! ([`Retrying`], [`ScriptedModel`]); it is called by drivers. The layer knows nothing of
+//! signatures, adapters or agents.
+
+mod error;
+mod message;
+mod reply;
+mod request;
+mod scripted;
+
+use std::fmt;
+use std::pin::Pin;
+
+use futures_util::{Stream, StreamExt as _};
+
+pub use error::{ModelError, ModelErrorKind};
+pub use message::{Image, ImageSource, Message, Part, Prompt, RawCall};
+pub use reply::{Chunk, FinishReason, Reply, ReplyBuilder, Usage};
+pub use request::{Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice};
+pub use scripted::{ScriptStep, ScriptedModel, call, calls, fail, say};
+
+/// The chunks of one reply, in the order in which the model produced them.
+pub type ReplyStream<'a> = Pin<Box<dyn Stream<Item = Result<Chunk, ModelError>> + Send + 'a>>;
+
+/// What a model can do beyond answering with text. `auto` picks an adapter by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// Takes tool definitions and answers with tool calls.
+    pub tools: bool,
+    /// Can be held to a JSON Schema.
+    pub response_schema: bool,
+}
+
+impl Capabilities {
+    /// Tool calls and response schemas: what current hosted models offer.
+    pub const FULL: Capabilities = Capabilities {
+        tools: true,
+        response_schema: true,
+    };
+    /// Text in, text out.
+    pub const TEXT: Capabilities = Capabilities {
+        tools: false,
+        response_schema: false,
+    };
+
+    /// The same with tool calling switched on or off.
+    #[must_use]
+    pub fn with_tools(self, tools: bool) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// The same with response schemas switched on or off.
+    #[must_use]
+    pub fn with_response_schema(self, response_schema: bool) -> Self {
+        Self {
+            response_schema,
+            ..self
+        }
+    }
+}
+
+/// A language model. Implemented by provider clients and by wrappers; called by drivers.
+///
+/// Streaming is the primitive: [`LanguageModel::complete`] folds the stream.
+pub trait LanguageModel: Send + Sync + fmt::Debug {
+    /// The model's name as the provider knows it.
+    fn name(&self) -> &str;
+
+    /// The address of the server, if there is one. Never holds a secret.
+    fn base_url(&self) -> Option<&str> {
+        None
+    }
+
+    /// What the model can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Asks for one reply. The stream ends after the last chunk or after the first error.
+    /// Dropping it abandons the request.
+    fn stream(&self, request: Request) -> ReplyStream<'_>;
+
+    /// Asks for one reply and waits until it is whole.
+    fn complete(
+        &self,
+        request: Request,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + '_>> {
+        let mut stream = self.stream(request);
+        Box::pin(async move {
+            let mut builder = ReplyBuilder::default();
+            while let Some(chunk) = stream.next().await {
+                builder.push(chunk?);
+            }
+            builder.finish()
+        })
+    }
+}

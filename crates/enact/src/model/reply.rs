@@ -1,0 +1,197 @@
+//! What a model answers.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::error::{ModelError, ModelErrorKind};
+use super::message::RawCall;
+
+/// Tokens and requests spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Model requests that were answered.
+    pub requests: u64,
+    /// Tokens read, cached ones included.
+    pub input_tokens: u64,
+    /// Tokens written, reasoning included.
+    pub output_tokens: u64,
+    /// Tokens read from the provider's prompt cache.
+    pub cached_input_tokens: u64,
+    /// Tokens spent on reasoning.
+    pub reasoning_tokens: u64,
+}
+
+impl Usage {
+    /// The usage of one request.
+    pub fn of_request(input_tokens: u64, output_tokens: u64) -> Self {
+        Self {
+            requests: 1,
+            input_tokens,
+            output_tokens,
+            ..Self::default()
+        }
+    }
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cached_input_tokens = self
+            .cached_input_tokens
+            .saturating_add(other.cached_input_tokens);
+        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
+    }
+}
+
+/// Why a model stopped writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FinishReason {
+    /// It had said all.
+    #[default]
+    Stop,
+    /// It wants tools to be called.
+    ToolCalls,
+    /// It ran into its length limit: the reply is cut.
+    Length,
+}
+
+/// One piece of a reply as it arrives.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Chunk {
+    /// More text.
+    Text(String),
+    /// More visible reasoning.
+    Reasoning(String),
+    /// More of the tool call number `index`.
+    Call {
+        /// Which of the reply's calls.
+        index: usize,
+        /// Its id, when it is first told.
+        id: Option<String>,
+        /// Its name, when it is first told.
+        name: Option<String>,
+        /// More of its arguments.
+        arguments: String,
+    },
+    /// Something that the provider wants back unchanged in the next request: fields of the
+    /// assistant message.
+    Opaque(serde_json::Map<String, Value>),
+    /// What the request cost.
+    Usage(Usage),
+    /// Why the model stopped.
+    Finish(FinishReason),
+    /// The request is made again: what came so far does not count.
+    Restart,
+}
+
+/// A whole reply.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Reply {
+    /// The text; may be empty beside calls.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// Visible reasoning, where the provider tells it apart from the text.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
+    /// The tool calls in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<RawCall>,
+    /// What the provider wants back unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<Value>,
+    /// What it cost.
+    pub usage: Usage,
+    /// Why the model stopped.
+    pub finish: FinishReason,
+    /// How many requests were made until this reply came; 1 when the first was answered.
+    pub attempts: u32,
+}
+
+impl Reply {
+    /// A reply of text alone.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            attempts: 1,
+            usage: Usage::of_request(0, 0),
+            ..Self::default()
+        }
+    }
+}
+
+/// Folds chunks into a [`Reply`].
+#[derive(Debug, Default)]
+pub struct ReplyBuilder {
+    reply: Reply,
+    restarts: u32,
+    finish: Option<FinishReason>,
+}
+
+impl ReplyBuilder {
+    /// Takes the next chunk.
+    pub fn push(&mut self, chunk: Chunk) {
+        match chunk {
+            Chunk::Text(text) => self.reply.text.push_str(&text),
+            Chunk::Reasoning(text) => self.reply.reasoning.push_str(&text),
+            Chunk::Call {
+                index,
+                id,
+                name,
+                arguments,
+            } => {
+                let calls = &mut self.reply.calls;
+                // A provider may leave gaps in its numbering; the list stays dense and bounded.
+                let position = index.min(calls.len());
+                if position == calls.len() {
+                    calls.push(RawCall {
+                        id: None,
+                        name: String::new(),
+                        arguments: String::new(),
+                    });
+                }
+                let call = &mut calls[position];
+                if id.is_some() {
+                    call.id = id;
+                }
+                call.name.push_str(name.as_deref().unwrap_or_default());
+                call.arguments.push_str(&arguments);
+            }
+            Chunk::Opaque(fields) => match &mut self.reply.opaque {
+                Some(Value::Object(known)) => known.extend(fields),
+                other => *other = Some(Value::Object(fields)),
+            },
+            Chunk::Usage(usage) => self.reply.usage = usage,
+            Chunk::Finish(finish) => self.finish = Some(finish),
+            Chunk::Restart => {
+                let restarts = self.restarts + 1;
+                *self = Self {
+                    restarts,
+                    ..Self::default()
+                };
+            }
+        }
+    }
+
+    /// The whole reply. A stream that ended without saying why it stopped was cut off.
+    pub fn finish(self) -> Result<Reply, ModelError> {
+        let Some(finish) = self.finish else {
+            return Err(ModelError::new(
+                ModelErrorKind::Protocol,
+                "the model's reply ended before it was complete",
+            ));
+        };
+        let mut reply = self.reply;
+        reply.finish = finish;
+        reply.attempts = self.restarts + 1;
+        reply.usage.requests = 1;
+        Ok(reply)
+    }
+}

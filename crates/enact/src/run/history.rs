@@ -1,0 +1,238 @@
+//! The transcript of a conversation: what was asked, done, observed and answered.
+
+use enact_signature::Values;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::model::{Image, Part};
+
+/// A tool call in a transcript.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// Joins the call to its result.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// The arguments; empty when the model's could not be read.
+    pub args: Values,
+    /// What the model wrote for arguments, when it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+}
+
+/// What a tool call gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// The value, with its type kept; the message, when it is an error.
+    pub value: Value,
+    /// Pictures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
+    /// Whether the call failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_error: bool,
+}
+
+impl Observation {
+    /// A result without pictures.
+    pub fn value(value: impl Into<Value>) -> Self {
+        Self {
+            value: value.into(),
+            images: Vec::new(),
+            is_error: false,
+        }
+    }
+
+    /// A failure.
+    pub fn error(message: impl Into<String>) -> Self {
+        Self {
+            value: Value::String(message.into()),
+            images: Vec::new(),
+            is_error: true,
+        }
+    }
+
+    /// The value as text: a string as it is, anything else as compact JSON.
+    pub fn text(&self) -> String {
+        match &self.value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// The observation of one call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// The call that it answers.
+    pub call_id: String,
+    /// The tool.
+    pub name: String,
+    /// What it gave.
+    #[serde(flatten)]
+    pub observation: Observation,
+}
+
+/// One entry of a transcript. The same whatever adapter put it into words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Entry {
+    /// Instructions from an imported conversation.
+    System {
+        /// The instructions.
+        text: String,
+    },
+    /// The inputs of a turn, by field.
+    Inputs {
+        /// Field name to value.
+        values: Values,
+    },
+    /// Something a person said that is not the inputs of a signature.
+    User {
+        /// Text and pictures.
+        parts: Vec<Part>,
+    },
+    /// What the model thought and which tools it called; without calls, what it just said.
+    Assistant {
+        /// The thought, or the text.
+        text: String,
+        /// The calls in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<Call>,
+        /// What the provider wants back unchanged.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        opaque: Option<Value>,
+    },
+    /// The observations of the calls before, in call order.
+    Results {
+        /// One per call.
+        results: Vec<ToolResult>,
+    },
+    /// What enact tells the model: a reply that could not be read, a limit that is near.
+    Notice {
+        /// The text.
+        text: String,
+    },
+    /// The committed answer of a turn.
+    Outputs {
+        /// Field name to value.
+        values: Values,
+        /// What the model thought when it committed them.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        thought: String,
+        /// The id of the committing call, if there was one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call_id: Option<String>,
+    },
+    /// A summary that stands for the first `covers` entries in later prompts. The entries
+    /// themselves stay in the record.
+    Summary {
+        /// The summary.
+        text: String,
+        /// How many entries it stands for.
+        covers: usize,
+    },
+}
+
+/// A transcript. Hand it to a later call and the conversation goes on.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct History {
+    entries: Vec<Entry>,
+}
+
+/// A transcript that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct HistoryError {
+    message: String,
+    /// Which element, counted from 0.
+    index: Option<usize>,
+}
+
+impl History {
+    /// An empty transcript.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The entries in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Whether nothing was said yet.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Appends an entry.
+    pub fn push(&mut self, entry: Entry) {
+        self.entries.push(entry);
+    }
+
+    /// The entries that a prompt shows: after a summary, the covered ones are left out, except
+    /// the inputs of the turn that is still under way.
+    pub fn visible(&self) -> Vec<&Entry> {
+        visible(&self.entries)
+    }
+}
+
+/// See [`History::visible`].
+pub(crate) fn visible(entries: &[Entry]) -> Vec<&Entry> {
+    let last_summary = entries
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(index, entry)| match entry {
+            Entry::Summary { covers, .. } => Some((index, entry, (*covers).min(index))),
+            _ => None,
+        });
+    let Some((summary_index, summary, covers)) = last_summary else {
+        return entries.iter().collect();
+    };
+    let open_inputs = entries[..covers]
+        .iter()
+        .rposition(|entry| matches!(entry, Entry::Inputs { .. }))
+        .filter(|&inputs| {
+            !entries[inputs..]
+                .iter()
+                .any(|entry| matches!(entry, Entry::Outputs { .. }))
+                && !entries[covers..]
+                    .iter()
+                    .any(|entry| matches!(entry, Entry::Inputs { .. }))
+        });
+    let mut shown = vec![summary];
+    shown.extend(open_inputs.map(|index| &entries[index]));
+    shown.extend(
+        entries[covers..]
+            .iter()
+            .enumerate()
+            .filter(|(offset, entry)| {
+                covers + offset != summary_index && !matches!(entry, Entry::Summary { .. })
+            })
+            .map(|(_, entry)| entry),
+    );
+    shown
+}
+
+impl From<Vec<Entry>> for History {
+    fn from(entries: Vec<Entry>) -> Self {
+        Self { entries }
+    }
+}
+
+impl HistoryError {
+    pub(crate) fn new(message: impl Into<String>, index: Option<usize>) -> Self {
+        Self {
+            message: message.into(),
+            index,
+        }
+    }
+
+    /// Which element could not be read, counted from 0.
+    pub fn index(&self) -> Option<usize> {
+        self.index
+    }
+}

@@ -1,0 +1,53 @@
+//! Signatures that are Rust types.
+
+use enact_signature::{Signature, Type, Values};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// What a module takes and gives: a typed signature, or [`Dynamic`] values.
+pub trait Shape: Send + Sync + 'static {
+    /// The inputs.
+    type Input: Serialize + Send;
+    /// The outputs.
+    type Output: DeserializeOwned + Send;
+}
+
+/// A signature declared as a struct. Implemented by `#[derive(Signature)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a signature",
+    note = "put `#[derive(Signature)]` on the struct and `#[input]` or `#[output]` on each field"
+)]
+pub trait TypedSignature: Sized + Send + Sync + 'static {
+    /// The struct of the input fields.
+    type Input: Serialize + Send;
+    /// The struct of the output fields.
+    type Output: Serialize + DeserializeOwned + Send;
+
+    /// The signature as a value.
+    fn signature() -> Signature;
+
+    /// A filled-in signature as a demonstration: its inputs and its outputs.
+    fn split(self) -> (Self::Input, Self::Output);
+}
+
+impl<S: TypedSignature> Shape for S {
+    type Input = S::Input;
+    type Output = S::Output;
+}
+
+/// The shape of a signature that is known only at run time: maps of values.
+#[derive(Debug, Clone, Copy)]
+pub struct Dynamic;
+
+impl Shape for Dynamic {
+    type Input = Values;
+    type Output = Values;
+}
+
+/// The field type that stands for a Rust type.
+pub fn field_type<T: JsonSchema>() -> Type {
+    let mut schema = schemars::schema_for!(T).to_value();
+    crate::tool::trim_schema(&mut schema);
+    Type::from_json_schema(&schema)
+}

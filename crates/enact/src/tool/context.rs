@@ -1,0 +1,75 @@
+//! What a running tool knows of its call.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio_util::sync::CancellationToken;
+
+/// Receives what tools report while they run.
+pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What a running tool knows of its call. Handed to a tool function that has a parameter of this
+/// type.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ToolContext {
+    /// The run that the call belongs to.
+    pub run_id: String,
+    /// The call, as the model and the trace know it.
+    pub call_id: String,
+    /// The same for every attempt at this call, in whatever process: hand it to services that
+    /// deduplicate.
+    pub idempotency_key: String,
+    /// When the call will be given up.
+    pub deadline: Option<Instant>,
+    /// Cancelled when the run is, or when the deadline has passed.
+    pub cancellation: CancellationToken,
+    progress: Option<Progress>,
+}
+
+impl ToolContext {
+    /// A context for calling a tool outside a run, as tests do.
+    pub fn detached(call_id: impl Into<String>) -> Self {
+        let call_id = call_id.into();
+        Self {
+            run_id: String::new(),
+            idempotency_key: call_id.clone(),
+            call_id,
+            deadline: None,
+            cancellation: CancellationToken::new(),
+            progress: None,
+        }
+    }
+
+    /// The same, reporting progress to this listener.
+    #[must_use]
+    pub fn with_progress(self, progress: Progress) -> Self {
+        Self {
+            progress: Some(progress),
+            ..self
+        }
+    }
+
+    /// Tells whoever watches the run how far the call is. Does not reach the model.
+    pub fn progress(&self, message: impl AsRef<str>) {
+        if let Some(progress) = &self.progress {
+            progress(message.as_ref());
+        }
+    }
+
+    /// Whether the call should stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancellation.is_cancelled()
+    }
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolContext")
+            .field("run_id", &self.run_id)
+            .field("call_id", &self.call_id)
+            .field("idempotency_key", &self.idempotency_key)
+            .finish_non_exhaustive()
+    }
+}

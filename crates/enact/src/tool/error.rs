@@ -1,0 +1,33 @@
+//! A tool that could not do what it was asked.
+
+use std::fmt;
+
+/// A tool's failure. It becomes an observation for the model; it never ends the run.
+///
+/// Any error converts with `?`; only its text is kept, because only text may reach the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolError {
+    message: String,
+}
+
+impl ToolError {
+    /// A failure, in words that help the model to do better.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+// No `std::error::Error` for `ToolError`: it would forbid the conversion from every error.
+impl<E: std::error::Error> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        Self::new(error.to_string())
+    }
+}

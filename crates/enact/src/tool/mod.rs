@@ -1,0 +1,47 @@
+//! Tools: what an agent can do.
+//!
+//! A [`Tool`] says what it is ([`ToolSpec`]) and does it. Users write one with `#[tool]`, from a
+//! closure ([`FnTool`]) or by hand; only drivers call it, after its arguments were validated.
+
+mod context;
+mod error;
+mod function;
+mod output;
+mod set;
+mod spec;
+
+use std::fmt;
+use std::pin::Pin;
+
+use enact_signature::Values;
+
+pub use context::{Progress, ToolContext};
+pub use error::ToolError;
+pub(crate) use function::trim_schema;
+pub use function::{FnTool, parameters_of, read_args};
+pub use output::{IntoToolResult, ToolOutput};
+pub use set::{ToolSetError, Tools};
+pub use spec::{Confirmation, Effect, ToolSpec};
+
+/// The future of one tool call.
+pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;
+
+/// Something an agent can do. Implemented by `#[tool]`, [`FnTool`] and by hand; called by drivers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    note = "put `#[tool]` on the function, or wrap a closure with `FnTool::new`"
+)]
+pub trait Tool: Send + Sync {
+    /// What the tool is called, what it takes and what it may change. Must not change between
+    /// calls.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Does it. The arguments satisfy the spec's schema.
+    fn call<'a>(&'a self, args: Values, context: ToolContext) -> ToolFuture<'a>;
+}
+
+impl fmt::Debug for dyn Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tool").field(&self.spec().name).finish()
+    }
+}

@@ -1,0 +1,106 @@
+//! What a tool says of itself.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a call may change in the world. Decides what happens to a call that a crash left in doubt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Changes nothing: may be repeated freely.
+    ReadOnly,
+    /// Repeating it with the same idempotency key changes nothing more.
+    Idempotent,
+    /// Every call counts: never repeated unasked.
+    #[default]
+    Effectful,
+}
+
+/// Whether a person has to agree before the tool runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confirmation {
+    /// Runs unasked.
+    #[default]
+    Never,
+    /// Asks before every call.
+    Always,
+}
+
+/// Name, schema and rules of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolSpec {
+    /// The name that the model calls it by.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// JSON Schema of the arguments: an object.
+    pub parameters: Value,
+    /// What a call may change.
+    pub effect: Effect,
+    /// Whether a person is asked first.
+    pub confirmation: Confirmation,
+    /// Whether its calls run one after the other even when the model asks for several at once.
+    pub serial: bool,
+    /// How long one call may take.
+    pub timeout: Duration,
+}
+
+impl ToolSpec {
+    /// How long a call may take unless the tool says otherwise.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+    /// A tool with effects that runs unasked and in parallel, within 30 seconds.
+    pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            parameters,
+            effect: Effect::default(),
+            confirmation: Confirmation::default(),
+            serial: false,
+            timeout: Self::DEFAULT_TIMEOUT,
+        }
+    }
+
+    /// The same with another effect.
+    #[must_use]
+    pub fn with_effect(self, effect: Effect) -> Self {
+        Self { effect, ..self }
+    }
+
+    /// The same with another rule for asking.
+    #[must_use]
+    pub fn with_confirmation(self, confirmation: Confirmation) -> Self {
+        Self {
+            confirmation,
+            ..self
+        }
+    }
+
+    /// The same, one call at a time.
+    #[must_use]
+    pub fn serial(self) -> Self {
+        Self {
+            serial: true,
+            ..self
+        }
+    }
+
+    /// The same with another time limit.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// The names of the arguments that must be given, in the order of the schema.
+    pub fn required(&self) -> Vec<&str> {
+        self.parameters["required"]
+            .as_array()
+            .map(|names| names.iter().filter_map(Value::as_str).collect())
+            .unwrap_or_default()
+    }
+}
