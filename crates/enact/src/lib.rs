@@ -1,5 +1,6 @@
 //! enact
 
+pub mod adapter;
 pub mod model;
 pub mod run;
 pub mod signature;
