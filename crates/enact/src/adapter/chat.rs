@@ -42,10 +42,9 @@ impl Adapter for Chat {
         }
         text.push_str("\nInputs:\n");
         text.push_str(&describe::fields(task.signature.inputs()));
-        text.push_str("\nOutputs:\n");
-        text.push_str(&describe::fields(task.signature.outputs()));
+        text.push_str(&describe::outputs(task));
         text.push_str(
-            "\nEvery field stands under a marker line with its name. Reply with all outputs in \
+            "\nEvery field stands under a marker line with its name. Reply with all of these in \
              exactly this form, replacing the braces:\n\n",
         );
         for field in task.signature.outputs() {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::lines;
-use super::task::{Completion, Tooling};
+use super::task::{Completion, Task, Tooling};
 use crate::signature::{Field, Type};
 use crate::tool::ToolSpec;
 
@@ -47,6 +47,27 @@ pub(super) fn fields(list: &[Field]) -> String {
     out
 }
 
+/// The fields to reply with. Those of a step explain themselves in the form that follows, unless
+/// somebody described them.
+pub(super) fn outputs(task: &Task) -> String {
+    let fields_of = |list: &[Field]| format!("\nOutputs:\n{}", fields(list));
+    if task.tooling.is_none() {
+        return fields_of(task.signature.outputs());
+    }
+    let described: Vec<Field> = task
+        .signature
+        .outputs()
+        .iter()
+        .filter(|field| field.description.is_some())
+        .cloned()
+        .collect();
+    if described.is_empty() {
+        String::new()
+    } else {
+        fields_of(&described)
+    }
+}
+
 /// What a field's text has to look like.
 pub(super) fn placeholder(field: &Field) -> String {
     let form = match &field.ty {
@@ -58,6 +79,7 @@ pub(super) fn placeholder(field: &Field) -> String {
         Type::Bool => "true or false".to_owned(),
         Type::Int => "a whole number".to_owned(),
         Type::Float => "a number".to_owned(),
+        Type::Dict(value) if matches!(**value, Type::Any) => "a JSON object".to_owned(),
         other => format!("JSON: {}", type_words(other)),
     };
     format!("{{{form}}}")

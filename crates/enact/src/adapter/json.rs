@@ -155,8 +155,7 @@ impl Adapter for Json {
             }
             Err(json_text::NoJson::CutOff) => Err(cut_off(&form)),
             _ if reply.finish == FinishReason::Length => Err(cut_off(&form)),
-            Err(_) => talk_or_broken(reply, &form),
-            Ok(None) => talk_or_broken(reply, &form),
+            Err(_) | Ok(None) => talk_or_broken(reply, &form),
         }
     }
 }
@@ -164,25 +163,19 @@ impl Adapter for Json {
 /// A reply without a call is talk, unless an object was begun.
 fn talk_or_broken(reply: &Reply, form: &str) -> Result<Read<StepReply>, Misread> {
     let text = thinking::spoken(&reply.text).text.trim();
-    let is_object = |value: &Value| value.is_object();
-    match json_text::find(text, FinishReason::Stop, is_object) {
-        Ok(json_text::Found { value, .. }) => {
-            let idle = value.get(TOOL).is_some_and(|name| {
-                name.is_null() || name.as_str().is_some_and(|name| name.trim().is_empty())
-            });
-            let thought = value.get(THOUGHT).and_then(Value::as_str);
-            match thought.filter(|_| idle) {
-                Some(thought) => Ok(talk(thought)),
-                None if value.get(TOOL).is_none() => {
-                    Err(Misread::new(format!("`{TOOL}` is missing. {form}")))
-                }
-                None => Err(Misread::new(format!("The object is no step. {form}"))),
-            }
-        }
-        Err(_) if text.starts_with('{') || text.contains("```json") => {
-            Err(Misread::new(format!("The reply is no valid JSON. {form}")))
-        }
-        Err(_) => Ok(talk(text)),
+    if !text.starts_with('{') && !text.contains("```") {
+        return Ok(talk(text));
+    }
+    let Ok(found) = json_text::find(text, FinishReason::Stop, Value::is_object) else {
+        return Err(Misread::new(format!("The reply is no valid JSON. {form}")));
+    };
+    let is_idle =
+        |name: &Value| name.is_null() || name.as_str().is_some_and(|name| name.trim().is_empty());
+    let thought = found.value.get(THOUGHT).and_then(Value::as_str);
+    match (found.value.get(TOOL), thought) {
+        (Some(name), Some(thought)) if is_idle(name) => Ok(talk(thought)),
+        (Some(_), _) => Err(Misread::new(format!("`{TOOL}` is no text. {form}"))),
+        (None, _) => Err(Misread::new(format!("`{TOOL}` is missing. {form}"))),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::model::{
     Capabilities, FinishReason, Message, RawCall, Reply, Request, ResponseFormat, ToolChoice,
 };
 use crate::run::{Call, Entry, ToolResult};
-use crate::signature::Values;
+use crate::signature::{Type, Values};
 
 /// The longest tool name that providers take.
 const LONGEST_NAME: usize = 64;
@@ -388,10 +388,20 @@ fn submitted(
 
 /// Committed outputs as text: the only text as it is, else an object.
 fn outputs_text(task: &Task, values: &Values) -> String {
+    let declared = match &task.tooling {
+        Some(tooling) => tooling.declared.outputs(),
+        None => task.signature.outputs(),
+    };
     let mut list = values.iter();
     match (list.next(), list.next()) {
-        (Some((name, value @ Value::String(_))), None) => {
-            lines::escape(&outputs::written(task, name, value), thinking::is_tag)
+        (Some((name, value @ Value::String(_))), None)
+            if match declared {
+                [only] if only.name == *name => only.ty.is_str(),
+                fields => fields.iter().all(|field| field.name != *name),
+            } =>
+        {
+            let text = field_text::write(Some(&Type::Str), value);
+            lines::escape(&text, thinking::is_tag)
         }
         _ => Value::Object(values.clone()).to_string(),
     }

@@ -66,10 +66,12 @@ impl Sections {
             .iter()
             .filter_map(|field| {
                 let section = self.first(&field.name)?;
-                let value = field_text::read(&field.ty, &section.text, &mut repairs);
                 // An empty section for something that may be left out is left out.
-                let is_absent = value == "" && !field.is_required() && !field.ty.is_str();
-                (!is_absent).then(|| (field.name.clone(), value))
+                if section.text.is_empty() && !field.is_required() && !field.ty.is_str() {
+                    return None;
+                }
+                let value = field_text::read(&field.ty, &section.text, &mut repairs);
+                Some((field.name.clone(), value))
             })
             .collect();
         outputs::complete(task, picked, repairs, form)

@@ -1,7 +1,5 @@
 //! Thinking that a model wrote into its text, between tags.
 
-use super::lines;
-
 const NAMES: [&str; 2] = ["think", "thinking"];
 
 /// A reply's text without its thinking.
@@ -59,16 +57,20 @@ fn tag<'a>(text: &'a str, opening: &str) -> Option<&'a str> {
 }
 
 fn closing_tag(text: &str, at_line_start: bool) -> Option<&str> {
-    if at_line_start {
-        let mut at = 0;
-        return lines::each(text).find_map(|line| {
-            let start = at + (line.len() - line.trim_start().len());
-            at += line.len();
-            tag(&text[start..], "</")
-        });
+    if !at_line_start {
+        return text
+            .match_indices("</")
+            .find_map(|(at, _)| tag(&text[at..], "</"));
     }
-    text.match_indices("</")
-        .find_map(|(at, _)| tag(&text[at..], "</"))
+    // Line by line, and never past the tag: a reply may be all tags.
+    let mut rest = text;
+    loop {
+        let is_indent = |c: char| c.is_whitespace() && !matches!(c, '\n' | '\r');
+        if let Some(after) = tag(rest.trim_start_matches(is_indent), "</") {
+            return Some(after);
+        }
+        rest = &rest[rest.find(['\n', '\r'])? + 1..];
+    }
 }
 
 #[cfg(test)]

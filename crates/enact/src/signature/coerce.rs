@@ -13,8 +13,10 @@ use super::problems::{shown, spoken_path};
 
 /// The largest whole number up to which every whole `f64` is exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
-/// How many nodes [`whole_numbers`] visits at most; recursive schemas could go on for ever.
+/// How many nodes [`whole_numbers`] visits at most, and how deep it goes: a schema may refer to
+/// itself for ever.
 const FUEL: usize = 100_000;
+const DEPTH: usize = 400;
 
 /// A change at one place.
 #[derive(Debug)]
@@ -364,6 +366,7 @@ pub(super) fn whole_numbers(schema: &Value, value: &mut Value, notes: &mut Vec<S
         root: schema,
         notes,
         fuel: FUEL,
+        depth: 0,
     };
     walk.visit(schema, value, &mut String::new());
 }
@@ -372,14 +375,21 @@ struct Walk<'a> {
     root: &'a Value,
     notes: &'a mut Vec<String>,
     fuel: usize,
+    depth: usize,
 }
 
 impl<'a> Walk<'a> {
     fn visit(&mut self, schema: &'a Value, value: &mut Value, path: &mut String) {
-        if self.fuel == 0 {
+        if self.fuel == 0 || self.depth == DEPTH {
             return;
         }
         self.fuel -= 1;
+        self.depth += 1;
+        self.look_at(schema, value, path);
+        self.depth -= 1;
+    }
+
+    fn look_at(&mut self, schema: &'a Value, value: &mut Value, path: &mut String) {
         if let Some(reference) = schema["$ref"].as_str() {
             let target = reference
                 .strip_prefix('#')

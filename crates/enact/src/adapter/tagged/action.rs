@@ -278,9 +278,7 @@ fn of_arguments(
     if is_completing_text(tooling, name) {
         return Ok(Given::Answer(inside.to_owned()));
     }
-    let Some(names) =
-        spec.and_then(|spec| names_by_position(spec, read.positional.len(), &read.named))
-    else {
+    let Some(names) = spec.and_then(|spec| names_by_position(spec, &read)) else {
         // A single argument with commas in it is still one text.
         if let Some(only) = single.filter(|_| read.named.is_empty()) {
             return Ok(Given::Args(Ok(text_argument(only, inside))));
@@ -299,16 +297,17 @@ fn is_completing_text(tooling: &Tooling, name: &str) -> bool {
 }
 
 /// The names that arguments without names stand for, if that is beyond doubt.
-fn names_by_position(spec: &ToolSpec, count: usize, named: &Values) -> Option<Vec<String>> {
+fn names_by_position(spec: &ToolSpec, read: &literal::Arguments) -> Option<Vec<String>> {
+    let count = read.positional.len();
     let arguments = describe::arguments(spec);
     let open: Vec<_> = arguments
         .iter()
-        .filter(|a| !named.contains_key(a.name))
+        .filter(|argument| !read.named.contains_key(argument.name))
         .collect();
     let required: Vec<_> = open.iter().filter(|a| a.required).copied().collect();
     let chosen = if required.len() == count {
         required
-    } else if open.len() == count {
+    } else if open.len() == count && !read.has_bare_text {
         open
     } else {
         return None;
@@ -388,28 +387,25 @@ fn of_text(
     {
         return Ok(Given::Args(Ok(args)));
     }
+    let named = literal::arguments(text, is_name)
+        .filter(|read| read.positional.is_empty() && !read.named.is_empty())
+        .map(|read| read.named);
     let completes = name == tooling.completion.tool_name();
-    if completes && let [only] = tooling.declared.outputs() {
-        let text = literal::whole_quoted(text).unwrap_or_else(|| text.to_owned());
-        let value = field_text::read(&only.ty, &text, repairs);
-        return Ok(Given::Args(Ok(Values::from_iter([(
-            only.name.clone(),
-            value,
-        )]))));
-    }
-    if let Some(only) = single_argument(spec).filter(|_| !completes) {
-        let named = literal::arguments(text, is_name)
-            .filter(|read| read.positional.is_empty() && read.named.contains_key(only));
-        return Ok(Given::Args(Ok(
-            named.map_or_else(|| text_argument(only, text), |read| read.named)
-        )));
-    }
-    if text.is_empty() {
-        return Ok(Given::Args(Ok(Values::new())));
-    }
-    match literal::arguments(text, is_name).filter(|read| read.positional.is_empty()) {
-        Some(read) => Ok(Given::Args(Ok(read.named))),
-        None if completes => {
+    let only_output = match tooling.declared.outputs() {
+        [only] if completes => Some(only),
+        _ => None,
+    };
+    match (named, only_output, single_argument(spec)) {
+        (Some(named), _, _) => Ok(Given::Args(Ok(named))),
+        (None, Some(only), _) => {
+            let text = literal::whole_quoted(text).unwrap_or_else(|| text.to_owned());
+            let value = field_text::read(&only.ty, &text, repairs);
+            let args = Values::from_iter([(only.name.clone(), value)]);
+            Ok(Given::Args(Ok(args)))
+        }
+        (None, None, Some(only)) if !completes => Ok(Given::Args(Ok(text_argument(only, text)))),
+        (None, None, _) if text.is_empty() => Ok(Given::Args(Ok(Values::new()))),
+        (None, None, _) if completes => {
             let names: Vec<String> = tooling
                 .declared
                 .outputs()
@@ -421,6 +417,6 @@ fn of_text(
                 names.join(", ")
             )))
         }
-        None => Ok(Given::Args(Err(calls::unreadable(text, NOT_NAMED)))),
+        (None, None, _) => Ok(Given::Args(Err(calls::unreadable(text, NOT_NAMED)))),
     }
 }

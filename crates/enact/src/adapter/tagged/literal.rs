@@ -12,6 +12,8 @@ const DEPTH: usize = 64;
 pub(super) struct Arguments {
     pub(super) positional: Vec<Value>,
     pub(super) named: Values,
+    /// Whether one is a text without quotes, so that its commas may not separate anything.
+    pub(super) has_bare_text: bool,
 }
 
 /// Where the bracket that the text starts with is closed: the index of the closing one. Quotes
@@ -58,7 +60,12 @@ pub(super) fn arguments(text: &str, is_name: impl Fn(&str) -> bool) -> Option<Ar
                 let value = reader.value(&[','], DEPTH)?;
                 arguments.named.insert(name, value);
             }
-            None => arguments.positional.push(reader.value(&[','], DEPTH)?),
+            None => {
+                let is_quoted = matches!(reader.peek(), Some('"' | '\''));
+                let value = reader.value(&[','], DEPTH)?;
+                arguments.has_bare_text |= value.is_string() && !is_quoted;
+                arguments.positional.push(value);
+            }
         }
         reader.blanks();
         match reader.peek() {

@@ -122,7 +122,7 @@ impl Adapter for Tagged {
             text.push_str("\nOutputs:\n");
             text.push_str(&describe::fields(task.signature.outputs()));
             text.push_str(
-                "\nEvery field stands after its name and a colon. Reply with all outputs in \
+                "\nEvery field stands after its name and a colon. Reply with all of these in \
                  exactly this form, replacing the braces:\n",
             );
             for field in task.signature.outputs() {
@@ -265,10 +265,10 @@ impl Adapter for Tagged {
         };
         let data = Labels::of_data(&self.tags, task);
         let text = thinking::spoken(&reply.text).text;
-        let cut = Labels::of_step(&self.tags).cut(text, &data);
-        let step = Step::of(cut);
+        let labels = Labels::of_step(&self.tags);
+        let step = Step::of(labels.cut(text, &data));
         if step.actions.is_empty() && step.answer.is_none() {
-            return talk(task, reply, step, &form);
+            return talk(task, (&labels, &data), reply, step, &form);
         }
         step.read(tooling, reply.finish, &form)
     }
@@ -285,9 +285,19 @@ fn argument_form(tooling: &Tooling) -> String {
 }
 
 /// A reply without an action: a call in JSON, a thought, or mere talk.
-fn talk(task: &Task, reply: &Reply, step: Step, form: &str) -> Result<Read<StepReply>, Misread> {
+fn talk(
+    task: &Task,
+    labels: (&Labels, &Labels),
+    reply: &Reply,
+    step: Step,
+    form: &str,
+) -> Result<Read<StepReply>, Misread> {
     let mut read = chat::unstructured_step(task, reply, form, |_| step.has_input)?;
-    if !step.thought.is_empty() {
+    if !read.value.calls.is_empty() {
+        // What stands before the call may be a labelled thought.
+        let before = Step::of(labels.0.cut(&read.value.thought, labels.1));
+        read.value.thought = before.thought;
+    } else if !step.thought.is_empty() {
         read.value.thought = step.thought;
     } else if step.observed {
         return Err(Misread::new(format!(
