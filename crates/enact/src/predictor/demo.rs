@@ -1,0 +1,33 @@
+//! Demonstrations: worked examples that stand before the task.
+
+use serde::{Deserialize, Serialize};
+
+use crate::run::{Entry, History};
+use crate::signature::Values;
+
+/// A worked example: inputs and outputs, with the steps between them if there are some.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Demo {
+    entries: Vec<Entry>,
+}
+
+impl Demo {
+    /// An example of inputs and the outputs they lead to. Fields may be missing.
+    pub fn new(inputs: Values, outputs: Values) -> Self {
+        let outputs = Entry::Outputs { values: outputs, thought: String::new(), call_id: None };
+        Self { entries: vec![Entry::Inputs { values: inputs }, outputs] }
+    }
+
+    /// The entries that stand for the example in a prompt.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+}
+
+/// A whole conversation as an example: for `step`, with its calls and observations.
+impl From<&History> for Demo {
+    fn from(history: &History) -> Self {
+        Self { entries: history.entries().to_vec() }
+    }
+}
