@@ -1,1 +1,41 @@
-//! enact-signature
+//! Signatures: what goes into an enact agent and what must come out.
+//!
+//! A [`Signature`] is a list of named, typed input fields, a list of named, typed output fields,
+//! and the instructions that say how one leads to the other. It can be written as an arrow string,
+//! built field by field, or derived from a Rust struct by the macros of the `enact` crate.
+//!
+//! ```
+//! use enact_signature::{Signature, Type};
+//!
+//! let signature = Signature::parse("question: str, k: int = 3 -> answer: str, sources: list[str]")?;
+//! assert_eq!(signature.inputs()[1].ty, Type::Int);
+//! assert_eq!(signature.instructions(), "Given `question` and `k`, produce `answer` and `sources`.");
+//! # Ok::<(), enact_signature::SignatureError>(())
+//! ```
+//!
+//! The crate depends on `serde` and `serde_json` only, so that the macros can check arrow strings
+//! at compile time with the very parser that runs in the program.
+
+mod arrow;
+mod builder;
+mod error;
+mod field;
+mod fit;
+mod inputs;
+mod names;
+mod schema;
+mod signature;
+mod state;
+mod types;
+
+pub use builder::SignatureBuilder;
+pub use error::{SignatureError, SignatureErrorKind};
+pub use field::Field;
+pub use inputs::InputError;
+pub use names::{RESERVED_INPUTS, RESERVED_OUTPUTS};
+pub use signature::Signature;
+pub use state::{FieldState, SignatureState};
+pub use types::{SchemaType, Type};
+
+/// Field name to value, in order.
+pub type Values = serde_json::Map<String, serde_json::Value>;

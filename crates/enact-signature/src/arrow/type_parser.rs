@@ -1,0 +1,248 @@
+//! Types, in the spelling of Python and in that of Rust.
+
+use serde_json::Value;
+
+use super::lexer::Token;
+use super::parser::{Parser, syntax};
+use super::{MAX_DEPTH, did_you_mean};
+use crate::{SignatureError, SignatureErrorKind, Type};
+
+const ALLOWED: &str = "str, int, float, bool, any, list[T], dict[str, T], Literal[\"a\", \"b\"], \
+                       Optional[T], A | B";
+
+/// All spellings, for "did you mean", the preferred ones first.
+const SPELLINGS: [&str; 43] = [
+    "str", "int", "float", "bool", "any", "list", "dict", "Literal", "Optional", "Union", "None",
+    "String", "string", "integer", "number", "double", "boolean", "Any", "Value", "object",
+    "array", "List", "Dict", "Vec", "Option", "HashMap", "BTreeMap", "i8", "i16", "i32", "i64",
+    "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "f32", "f64", "null", "map",
+];
+
+/// What a type name stands for, before its arguments are read.
+enum Head {
+    Plain(Type),
+    List,
+    Dict,
+    Literal,
+    Optional,
+    Union,
+    Null,
+}
+
+fn head(name: &str) -> Option<Head> {
+    Some(match name {
+        "str" | "String" | "string" => Head::Plain(Type::Str),
+        "int" | "integer" | "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16"
+        | "u32" | "u64" | "u128" | "usize" => Head::Plain(Type::Int),
+        "float" | "number" | "double" | "f32" | "f64" => Head::Plain(Type::Float),
+        "bool" | "boolean" => Head::Plain(Type::Bool),
+        "any" | "Any" | "Value" => Head::Plain(Type::Any),
+        "list" | "List" | "array" | "Vec" => Head::List,
+        "dict" | "Dict" | "object" | "map" | "HashMap" | "BTreeMap" => Head::Dict,
+        "Literal" | "literal" => Head::Literal,
+        "Optional" | "Option" | "optional" => Head::Optional,
+        "Union" => Head::Union,
+        "None" | "null" => Head::Null,
+        _ => return None,
+    })
+}
+
+/// A member of a union: null is no type of its own.
+type Member = Option<Type>;
+
+fn join(members: Vec<Member>, column: usize) -> Result<Type, SignatureError> {
+    let nullable = members.contains(&None);
+    let types: Vec<Type> = members.into_iter().flatten().collect();
+    if types.is_empty() {
+        return Err(syntax(
+            "`None` alone is not a type; write `Optional[T]` or `T | None`",
+            column,
+        ));
+    }
+    let joined = Type::union(types);
+    Ok(if nullable {
+        Type::optional(joined)
+    } else {
+        joined
+    })
+}
+
+impl Parser {
+    pub(super) fn ty(&mut self, depth: usize) -> Result<Type, SignatureError> {
+        let column = self.column();
+        let members = self.members(depth)?;
+        join(members, column)
+    }
+
+    fn members(&mut self, depth: usize) -> Result<Vec<Member>, SignatureError> {
+        if depth > MAX_DEPTH {
+            let message = format!("the type nests deeper than {MAX_DEPTH} levels");
+            return Err(syntax(message, self.column()));
+        }
+        let mut members = vec![self.single(depth)?];
+        while self.take('|') {
+            members.push(self.single(depth)?);
+        }
+        Ok(members)
+    }
+
+    fn single(&mut self, depth: usize) -> Result<Member, SignatureError> {
+        let borrowed = self.take('&');
+        let mut column = self.column();
+        let mut name = match self.advance() {
+            Token::Word(word) => word,
+            other => {
+                let message = format!(
+                    "expected a type, found {}; types are {ALLOWED}",
+                    other.shown()
+                );
+                return Err(syntax(message, column));
+            }
+        };
+        // Of `serde_json::Value` the last part says it all.
+        while self.path_separator() {
+            column = self.column();
+            let Token::Word(word) = self.advance() else {
+                return Err(syntax("expected a name after `::`", column));
+            };
+            name = word;
+        }
+        let Some(head) = head(&name) else {
+            return Err(unknown(&name, column));
+        };
+        if borrowed && !matches!(head, Head::Plain(Type::Str)) {
+            return Err(syntax(
+                format!("of references only `&str` is a type; write `{name}`"),
+                column,
+            ));
+        }
+        match head {
+            Head::Plain(_) | Head::Null if self.at_opening() => Err(syntax(
+                format!("`{name}` takes no types in brackets"),
+                self.column(),
+            )),
+            Head::Plain(ty) => Ok(Some(ty)),
+            Head::Null => Ok(None),
+            Head::List if !self.at_opening() => Ok(Some(Type::list(Type::Any))),
+            Head::Dict if !self.at_opening() => Ok(Some(Type::dict(Type::Any))),
+            _ if !self.at_opening() => Err(syntax(
+                format!("`{name}` needs brackets: {}", example(&head)),
+                self.column(),
+            )),
+            Head::Literal => self.literal().map(Some),
+            Head::List => self
+                .one_argument(&name, depth)
+                .map(|item| Some(Type::list(item))),
+            Head::Optional => {
+                let close = self.opening();
+                let column = self.column();
+                let mut members = self.members(depth + 1)?;
+                self.close(close, &name, 1)?;
+                members.push(None);
+                join(members, column).map(Some)
+            }
+            Head::Dict => self.dict(&name, depth).map(Some),
+            Head::Union => {
+                let close = self.opening();
+                let column = self.column();
+                let mut members = self.members(depth + 1)?;
+                while self.take(',') {
+                    members.extend(self.members(depth + 1)?);
+                }
+                self.close(close, &name, members.len())?;
+                join(members, column).map(Some)
+            }
+        }
+    }
+
+    fn one_argument(&mut self, name: &str, depth: usize) -> Result<Type, SignatureError> {
+        let close = self.opening();
+        let item = self.ty(depth + 1)?;
+        self.close(close, name, 1)?;
+        Ok(item)
+    }
+
+    fn dict(&mut self, name: &str, depth: usize) -> Result<Type, SignatureError> {
+        let close = self.opening();
+        let column = self.column();
+        let key = self.ty(depth + 1)?;
+        if !key.is_str() {
+            let message = format!("the keys of a dict are `str`; write `{name}[str, T]`");
+            return Err(syntax(message, column));
+        }
+        self.expect(
+            ',',
+            &format!("`,` and the type of the values, as in `{name}[str, int]`"),
+        )?;
+        let value = self.ty(depth + 1)?;
+        self.close(close, name, 2)?;
+        Ok(Type::dict(value))
+    }
+
+    fn literal(&mut self) -> Result<Type, SignatureError> {
+        let close = self.opening();
+        let start = self.column();
+        let (mut values, mut nullable) = (Vec::new(), false);
+        loop {
+            let column = self.column();
+            match self.value(0)? {
+                Value::Null => nullable = true,
+                Value::Array(_) | Value::Object(_) => {
+                    let message = "the members of `Literal` are texts, numbers and booleans";
+                    return Err(syntax(message, column));
+                }
+                value => values.push(value),
+            }
+            if !self.take(',') {
+                break;
+            }
+        }
+        self.close(close, "Literal", values.len())?;
+        let literal = (!values.is_empty()).then(|| Type::literal(values));
+        join(
+            if nullable {
+                vec![literal, None]
+            } else {
+                vec![literal]
+            },
+            start,
+        )
+    }
+
+    fn at_opening(&self) -> bool {
+        matches!(self.peek(), Token::Mark('[' | '<'))
+    }
+
+    /// Steps into the brackets, and says how they have to close.
+    fn opening(&mut self) -> char {
+        if self.advance() == Token::Mark('<') {
+            '>'
+        } else {
+            ']'
+        }
+    }
+
+    fn close(&mut self, close: char, name: &str, arguments: usize) -> Result<(), SignatureError> {
+        if arguments < 2 && matches!(self.peek(), Token::Mark(',')) && name != "Literal" {
+            return Err(syntax(format!("`{name}` takes one type"), self.column()));
+        }
+        self.expect(close, &format!("`{close}` to close `{name}`"))
+    }
+}
+
+fn example(head: &Head) -> &'static str {
+    match head {
+        Head::Literal => "write `Literal[\"a\", \"b\"]`",
+        Head::Union => "write `Union[int, str]`, or `int | str`",
+        _ => "write `Optional[T]`",
+    }
+}
+
+fn unknown(name: &str, column: usize) -> SignatureError {
+    let near = match did_you_mean(name, SPELLINGS) {
+        Some(known) => format!(", did you mean `{known}`?"),
+        None => ";".to_owned(),
+    };
+    let message = format!("unknown type `{name}`{near} types are {ALLOWED}");
+    SignatureError::new(SignatureErrorKind::UnknownType, message).at(column)
+}

@@ -1,0 +1,40 @@
+//! Whether a default value fits the type of its field.
+
+use serde_json::Value;
+
+use crate::Type;
+
+/// True when the value is one of the type, as far as that can be told without a schema validator.
+pub(crate) fn fits(value: &Value, ty: &Type) -> bool {
+    match ty {
+        Type::Str => value.is_string(),
+        Type::Int => value.is_i64() || value.is_u64(),
+        Type::Float => value.is_number(),
+        Type::Bool => value.is_boolean(),
+        Type::Any | Type::Schema(_) => true,
+        Type::List(item) => value
+            .as_array()
+            .is_some_and(|items| items.iter().all(|value| fits(value, item))),
+        Type::Dict(inner) => value
+            .as_object()
+            .is_some_and(|entries| entries.values().all(|value| fits(value, inner))),
+        Type::Literal(values) => values.contains(value),
+        Type::Optional(inner) => value.is_null() || fits(value, inner),
+        Type::Union(members) => members.iter().any(|member| fits(value, member)),
+    }
+}
+
+/// The plain type of a scalar, to suggest it.
+pub(crate) fn type_of(value: &Value) -> Option<Type> {
+    match value {
+        Value::String(_) => Some(Type::Str),
+        Value::Bool(_) => Some(Type::Bool),
+        Value::Number(number) if number.is_f64() => Some(Type::Float),
+        Value::Number(_) => Some(Type::Int),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+pub(crate) fn misfit(name: &str, value: &Value, ty: &Type) -> String {
+    format!("the default `{value}` of `{name}` is not of the type `{ty}`")
+}

@@ -1,0 +1,254 @@
+//! Reading a type from its JSON Schema.
+
+use serde_json::{Map, Value};
+
+use super::{DEFINITIONS, definition_name, reachable, references};
+use crate::Type;
+use crate::arrow::MAX_DEPTH;
+
+/// What a schema may say without changing which values it allows.
+const ANNOTATIONS: [&str; 9] = [
+    "$schema",
+    "$comment",
+    DEFINITIONS,
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+];
+
+pub(crate) fn read(schema: &Value) -> Type {
+    let empty = Map::new();
+    let definitions = schema
+        .get(DEFINITIONS)
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
+    let reader = Reader { definitions };
+    // A reference to the root has a meaning only while the root stays whole.
+    if references(schema).iter().any(|reference| reference == "#") {
+        return reader.keep(schema, None);
+    }
+    reader.read(schema, None, MAX_DEPTH)
+}
+
+struct Reader<'a> {
+    definitions: &'a Map<String, Value>,
+}
+
+impl Reader<'_> {
+    fn read(&self, schema: &Value, name: Option<&str>, depth: usize) -> Type {
+        let object = match schema {
+            Value::Bool(true) => return Type::Any,
+            Value::Object(object) if depth > 0 => object,
+            _ => return self.keep(schema, name),
+        };
+        self.simple(object, depth)
+            .unwrap_or_else(|| self.keep(schema, name))
+    }
+
+    /// The plain type that says all that the schema says, if there is one.
+    fn simple(&self, object: &Map<String, Value>, depth: usize) -> Option<Type> {
+        let only = |allowed: &[&str]| {
+            object
+                .keys()
+                .all(|key| allowed.contains(&key.as_str()) || ANNOTATIONS.contains(&key.as_str()))
+        };
+        if only(&[]) {
+            return Some(Type::Any);
+        }
+        if let Some(Value::String(reference)) = object.get("$ref") {
+            return if only(&["$ref"]) {
+                self.referenced(reference, depth)
+            } else {
+                None
+            };
+        }
+        if let Some(Value::Array(members)) = object.get("anyOf") {
+            return if only(&["anyOf"]) {
+                self.any_of(members, depth)
+            } else {
+                None
+            };
+        }
+        if let Some(Value::Array(values)) = object.get("enum") {
+            return if only(&["enum", "type"]) {
+                enumeration(values)
+            } else {
+                None
+            };
+        }
+        if let Some(value) = object.get("const") {
+            let values = std::slice::from_ref(value);
+            return if only(&["const", "type"]) {
+                enumeration(values)
+            } else {
+                None
+            };
+        }
+        match object.get("type")? {
+            Value::String(kind) => match kind.as_str() {
+                "string" if only(&["type"]) => Some(Type::Str),
+                "boolean" if only(&["type"]) => Some(Type::Bool),
+                "number" if only(&["type", "format"]) => {
+                    let format = object.get("format").and_then(Value::as_str);
+                    matches!(format, None | Some("float" | "double")).then_some(Type::Float)
+                }
+                "integer" if only(&["type", "format", "minimum", "maximum"]) => {
+                    has_the_range_of_its_format(object).then_some(Type::Int)
+                }
+                "array" if only(&["type", "items"]) => {
+                    Some(Type::list(match object.get("items") {
+                        Some(items) => self.read(items, None, depth - 1),
+                        None => Type::Any,
+                    }))
+                }
+                "object" if only(&["type", "additionalProperties"]) => {
+                    match object.get("additionalProperties") {
+                        Some(Value::Bool(false)) => None,
+                        Some(values) => Some(Type::dict(self.read(values, None, depth - 1))),
+                        None => Some(Type::dict(Type::Any)),
+                    }
+                }
+                _ => None,
+            },
+            Value::Array(kinds) => self.one_of_kinds(object, kinds, depth),
+            _ => None,
+        }
+    }
+
+    /// `"type": ["string", "null"]`: each kind on its own, under the same other keywords (which
+    /// speak of one kind each, so they do no harm beside another only if that is null).
+    fn one_of_kinds(
+        &self,
+        object: &Map<String, Value>,
+        kinds: &[Value],
+        depth: usize,
+    ) -> Option<Type> {
+        let (nulls, kinds): (Vec<&Value>, Vec<&Value>) =
+            kinds.iter().partition(|kind| kind.as_str() == Some("null"));
+        let constrained = object
+            .keys()
+            .any(|key| key != "type" && !ANNOTATIONS.contains(&key.as_str()));
+        if kinds.is_empty() || (kinds.len() > 1 && constrained) {
+            return None;
+        }
+        let alone = |kind: &Value| {
+            let mut single = object.clone();
+            single.insert("type".to_owned(), kind.clone());
+            self.read(&Value::Object(single), None, depth - 1)
+        };
+        let joined = Type::union(kinds.into_iter().map(alone));
+        Some(if nulls.is_empty() {
+            joined
+        } else {
+            Type::optional(joined)
+        })
+    }
+
+    fn any_of(&self, members: &[Value], depth: usize) -> Option<Type> {
+        let is_null = |member: &Value| {
+            member.as_object().is_some_and(|object| {
+                object.get("type").and_then(Value::as_str) == Some("null") && object.len() == 1
+            })
+        };
+        let types: Vec<Type> = members
+            .iter()
+            .filter(|member| !is_null(member))
+            .map(|member| self.read(member, None, depth - 1))
+            .collect();
+        if types.is_empty() {
+            return None;
+        }
+        let nullable = types.len() < members.len();
+        let joined = Type::union(types);
+        Some(if nullable {
+            Type::optional(joined)
+        } else {
+            joined
+        })
+    }
+
+    fn referenced(&self, reference: &str, depth: usize) -> Option<Type> {
+        let name = definition_name(reference)?;
+        let definition = self.definitions.get(name)?;
+        // A definition that leads back to itself can only be kept as a reference.
+        if reachable(definition, self.definitions).contains_key(name) {
+            return None;
+        }
+        Some(self.read(definition, Some(name), depth - 1))
+    }
+
+    /// The schema as it is, with those definitions it needs.
+    fn keep(&self, schema: &Value, name: Option<&str>) -> Type {
+        let name = name.map_or_else(|| name_of(schema), str::to_owned);
+        let mut kept = schema.clone();
+        if let Value::Object(object) = &mut kept {
+            object.shift_remove("$schema");
+            object.shift_remove(DEFINITIONS);
+            let needed = reachable(schema, self.definitions);
+            if !needed.is_empty() {
+                object.insert(DEFINITIONS.to_owned(), Value::Object(needed));
+            }
+        }
+        Type::schema(name, kept)
+    }
+}
+
+/// Null among the values is what `Optional` says.
+fn enumeration(values: &[Value]) -> Option<Type> {
+    let (nulls, values): (Vec<&Value>, Vec<&Value>) =
+        values.iter().partition(|value| value.is_null());
+    let scalar = |value: &&Value| value.is_string() || value.is_number() || value.is_boolean();
+    if values.is_empty() || !values.iter().all(scalar) {
+        return None;
+    }
+    let literal = Type::literal(values.into_iter().cloned());
+    Some(if nulls.is_empty() {
+        literal
+    } else {
+        Type::optional(literal)
+    })
+}
+
+/// The widths of Rust's integers are not kept, but a range that was asked for must not be lost.
+fn has_the_range_of_its_format(object: &Map<String, Value>) -> bool {
+    let format = object
+        .get("format")
+        .and_then(Value::as_str)
+        .unwrap_or("int");
+    let signed = !format.starts_with('u');
+    let Some(bits) = format.trim_start_matches('u').strip_prefix("int") else {
+        return false;
+    };
+    // Plain `int` and `uint` are as wide as the machine, and come without bounds of width.
+    let bits: Option<i32> = bits.parse().ok();
+    let (lowest, highest) = if signed {
+        (
+            bits.map(|bits| -(2f64.powi(bits - 1))),
+            bits.map(|bits| 2f64.powi(bits - 1) - 1.0),
+        )
+    } else {
+        (Some(0.0), bits.map(|bits| 2f64.powi(bits) - 1.0))
+    };
+    let is = |key: &str, natural: Option<f64>| match object.get(key) {
+        None => true,
+        Some(bound) => bound.as_f64().is_some() && bound.as_f64() == natural,
+    };
+    is("minimum", lowest) && is("maximum", highest)
+}
+
+fn name_of(schema: &Value) -> String {
+    let text = |key: &str| schema.get(key).and_then(Value::as_str);
+    text("title")
+        .or_else(|| text("$ref").and_then(definition_name))
+        .or_else(|| text("format"))
+        .or_else(|| text("type"))
+        .unwrap_or("value")
+        .to_owned()
+}
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;

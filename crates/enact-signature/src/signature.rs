@@ -1,0 +1,347 @@
+//! The signature and the operations that make one from another.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value, json};
+
+use crate::schema::Definitions;
+use crate::{Field, SignatureBuilder, SignatureError, SignatureErrorKind, arrow, names};
+
+/// What goes into a module or an agent, what must come out, and how one leads to the other.
+///
+/// A signature is a value: operations give a new one and leave the old one as it was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Signature {
+    name: Option<String>,
+    instructions: Instructions,
+    inputs: Vec<Field>,
+    outputs: Vec<Field>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Instructions {
+    /// Made from the field names, and made anew when they change.
+    Default(String),
+    Explicit(String),
+}
+
+impl Signature {
+    /// Starts a signature, to add fields one by one.
+    pub fn builder() -> SignatureBuilder {
+        SignatureBuilder::default()
+    }
+
+    /// Parses an arrow string such as `question: str, k: int = 3 -> answer: str`.
+    ///
+    /// A field without a type is a `str`. Types are `str`, `int`, `float`, `bool`, `any`,
+    /// `list[T]`, `dict[str, T]`, `Literal["a", "b"]`, `Optional[T]` and `A | B`; the spellings of
+    /// Rust (`String`, `i64`, `Vec<T>`, `Option<T>`, `HashMap<String, T>`, …) are read too.
+    pub fn parse(arrow: &str) -> Result<Signature, SignatureError> {
+        arrow::parse(arrow)
+    }
+
+    pub(crate) fn assemble(
+        name: Option<String>,
+        instructions: Option<String>,
+        inputs: Vec<Field>,
+        outputs: Vec<Field>,
+    ) -> Signature {
+        let instructions = match instructions.filter(|text| !text.trim().is_empty()) {
+            Some(text) => Instructions::Explicit(text),
+            None => Instructions::Default(default_instructions(&inputs, &outputs)),
+        };
+        Signature {
+            name,
+            instructions,
+            inputs,
+            outputs,
+        }
+    }
+
+    /// What the signature is called, if anything.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// How the inputs lead to the outputs: the text that was given, or a sentence made from the
+    /// names of the fields.
+    pub fn instructions(&self) -> &str {
+        match &self.instructions {
+            Instructions::Default(text) | Instructions::Explicit(text) => text,
+        }
+    }
+
+    /// True when no text was given, so that the instructions follow the fields.
+    pub fn has_default_instructions(&self) -> bool {
+        matches!(self.instructions, Instructions::Default(_))
+    }
+
+    /// The text that was given, if one was.
+    pub(crate) fn explicit_instructions(&self) -> Option<&str> {
+        match &self.instructions {
+            Instructions::Default(_) => None,
+            Instructions::Explicit(text) => Some(text),
+        }
+    }
+
+    /// The inputs, in order.
+    pub fn inputs(&self) -> &[Field] {
+        &self.inputs
+    }
+
+    /// The outputs, in order.
+    pub fn outputs(&self) -> &[Field] {
+        &self.outputs
+    }
+
+    /// The input or output of that name.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.inputs
+            .iter()
+            .chain(&self.outputs)
+            .find(|field| field.name == name)
+    }
+
+    /// The same signature under another name.
+    #[must_use]
+    pub fn with_name(&self, name: impl Into<String>) -> Signature {
+        Signature {
+            name: Some(name.into()),
+            ..self.clone()
+        }
+    }
+
+    /// The same fields with other instructions; a blank text brings the default back.
+    #[must_use]
+    pub fn with_instructions(&self, text: impl Into<String>) -> Signature {
+        self.rebuilt(Some(text.into()), self.inputs.clone(), self.outputs.clone())
+    }
+
+    /// The same fields, with a paragraph added to the instructions.
+    #[must_use]
+    pub fn append_instructions(&self, text: &str) -> Signature {
+        if text.trim().is_empty() {
+            return self.clone();
+        }
+        self.with_instructions(format!("{}\n\n{text}", self.instructions()))
+    }
+
+    /// Adds an input after the others.
+    pub fn append_input(&self, field: Field) -> Result<Signature, SignatureError> {
+        self.insert_input(self.inputs.len(), field)
+    }
+
+    /// Adds an input before the others.
+    pub fn prepend_input(&self, field: Field) -> Result<Signature, SignatureError> {
+        self.insert_input(0, field)
+    }
+
+    /// Adds an output after the others.
+    pub fn append_output(&self, field: Field) -> Result<Signature, SignatureError> {
+        self.insert_output(self.outputs.len(), field)
+    }
+
+    /// Adds an output before the others.
+    pub fn prepend_output(&self, field: Field) -> Result<Signature, SignatureError> {
+        self.insert_output(0, field)
+    }
+
+    /// Adds an input at a place; a place past the end is the end.
+    pub fn insert_input(&self, index: usize, field: Field) -> Result<Signature, SignatureError> {
+        let mut inputs = self.inputs.clone();
+        inputs.insert(index.min(inputs.len()), field);
+        self.changed(inputs, self.outputs.clone())
+    }
+
+    /// Adds an output at a place; a place past the end is the end.
+    pub fn insert_output(&self, index: usize, field: Field) -> Result<Signature, SignatureError> {
+        let mut outputs = self.outputs.clone();
+        outputs.insert(index.min(outputs.len()), field);
+        self.changed(self.inputs.clone(), outputs)
+    }
+
+    /// Takes the field of that name away.
+    pub fn remove(&self, name: &str) -> Result<Signature, SignatureError> {
+        self.known(name)?;
+        let without = |fields: &[Field]| -> Vec<Field> {
+            fields
+                .iter()
+                .filter(|field| field.name != name)
+                .cloned()
+                .collect()
+        };
+        self.changed(without(&self.inputs), without(&self.outputs))
+    }
+
+    /// Changes the field of that name, in its place.
+    pub fn update(
+        &self,
+        name: &str,
+        change: impl FnOnce(Field) -> Field,
+    ) -> Result<Signature, SignatureError> {
+        self.known(name)?;
+        let mut changed = self.clone();
+        let mut fields = changed.inputs.iter_mut().chain(&mut changed.outputs);
+        if let Some(field) = fields.find(|field| field.name == name) {
+            *field = change(field.clone());
+        }
+        self.changed(changed.inputs, changed.outputs)
+    }
+
+    /// Refuses the field names that the agent loop keeps for itself.
+    ///
+    /// [`parse`](Self::parse) and [`SignatureBuilder::build`] call this; the operations above do
+    /// not, because the loop itself uses them to add those fields.
+    pub fn check_reserved(&self) -> Result<(), SignatureError> {
+        Ok(names::check_reserved(&self.inputs, &self.outputs)?)
+    }
+
+    /// The JSON Schema of the inputs as one object.
+    pub fn input_schema(&self) -> Value {
+        object_schema(&self.inputs)
+    }
+
+    /// The JSON Schema of the outputs as one object.
+    pub fn output_schema(&self) -> Value {
+        object_schema(&self.outputs)
+    }
+
+    /// The fields as an arrow string.
+    pub fn arrow(&self) -> String {
+        self.to_string()
+    }
+
+    fn known(&self, name: &str) -> Result<&Field, SignatureError> {
+        self.field(name).ok_or_else(|| {
+            let message = format!("there is no field `{name}` in `{self}`");
+            SignatureError::new(SignatureErrorKind::UnknownField, message)
+        })
+    }
+
+    fn changed(
+        &self,
+        inputs: Vec<Field>,
+        outputs: Vec<Field>,
+    ) -> Result<Signature, SignatureError> {
+        names::check(&inputs, &outputs)?;
+        Ok(self.rebuilt(
+            self.explicit_instructions().map(str::to_owned),
+            inputs,
+            outputs,
+        ))
+    }
+
+    pub(crate) fn rebuilt(
+        &self,
+        instructions: Option<String>,
+        inputs: Vec<Field>,
+        outputs: Vec<Field>,
+    ) -> Signature {
+        Signature::assemble(self.name.clone(), instructions, inputs, outputs)
+    }
+}
+
+fn default_instructions(inputs: &[Field], outputs: &[Field]) -> String {
+    let listed = |fields: &[Field]| crate::inputs::listed(fields.iter().map(|f| f.name.as_str()));
+    format!("Given {}, produce {}.", listed(inputs), listed(outputs))
+}
+
+fn object_schema(fields: &[Field]) -> Value {
+    let mut definitions = Definitions::default();
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    for field in fields {
+        let mut schema = definitions.schema_of(&field.ty);
+        if let Value::Object(schema) = &mut schema {
+            if let Some(description) = &field.description {
+                schema.insert("description".to_owned(), json!(description));
+            }
+            if let Some(default) = &field.default {
+                schema.insert("default".to_owned(), default.clone());
+            }
+        }
+        if field.is_required() {
+            required.push(field.name.clone());
+        }
+        properties.insert(field.name.clone(), schema);
+    }
+    let mut root = Map::new();
+    root.insert("type".to_owned(), json!("object"));
+    root.insert("properties".to_owned(), Value::Object(properties));
+    root.insert("required".to_owned(), json!(required));
+    root.insert("additionalProperties".to_owned(), json!(false));
+    Value::Object(definitions.attach(root))
+}
+
+/// The fields as an arrow string; name, instructions and descriptions have no place in it.
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |f: &mut fmt::Formatter<'_>, fields: &[Field]| {
+            for (index, field) in fields.iter().enumerate() {
+                let separator = if index > 0 { ", " } else { "" };
+                write!(f, "{separator}{field}")?;
+            }
+            Ok(())
+        };
+        side(f, &self.inputs)?;
+        f.write_str(" -> ")?;
+        side(f, &self.outputs)
+    }
+}
+
+impl FromStr for Signature {
+    type Err = SignatureError;
+
+    fn from_str(arrow: &str) -> Result<Self, Self::Err> {
+        Signature::parse(arrow)
+    }
+}
+
+impl TryFrom<&str> for Signature {
+    type Error = SignatureError;
+
+    fn try_from(arrow: &str) -> Result<Self, Self::Error> {
+        Signature::parse(arrow)
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    instructions: Option<String>,
+    inputs: Vec<Field>,
+    outputs: Vec<Field>,
+}
+
+impl Serialize for Signature {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Stored {
+            name: self.name.clone(),
+            instructions: self.explicit_instructions().map(str::to_owned),
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Signature {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Stored {
+            name,
+            instructions,
+            inputs,
+            outputs,
+        } = Stored::deserialize(deserializer)?;
+        names::check(&inputs, &outputs).map_err(|problem| D::Error::custom(problem.error))?;
+        Ok(Signature::assemble(name, instructions, inputs, outputs))
+    }
+}
+
+#[cfg(test)]
+#[path = "signature_tests.rs"]
+mod tests;

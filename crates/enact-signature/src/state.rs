@@ -1,0 +1,152 @@
+//! What can be tuned in a signature, apart from what it is.
+
+use serde::{Deserialize, Serialize};
+
+use crate::inputs::listed;
+use crate::{Field, Signature, SignatureError, SignatureErrorKind};
+
+/// The wording of a signature: what may be tuned, saved, and loaded onto the same fields again.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SignatureState {
+    /// The instructions, unless they are the default ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// The wording of each field, inputs first.
+    pub fields: Vec<FieldState>,
+}
+
+/// The wording of one field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldState {
+    /// Which field.
+    pub name: String,
+    /// What it means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+impl Signature {
+    /// The wording, to be saved.
+    pub fn state(&self) -> SignatureState {
+        let fields = self.inputs().iter().chain(self.outputs());
+        SignatureState {
+            instructions: self.explicit_instructions().map(str::to_owned),
+            fields: fields
+                .map(|field| FieldState {
+                    name: field.name.clone(),
+                    description: field.description.clone(),
+                })
+                .collect(),
+        }
+    }
+
+    /// The same fields in the wording of a saved state, which has to be of the same field names.
+    pub fn load_state(&self, state: &SignatureState) -> Result<Signature, SignatureError> {
+        let saved = |name: &str| state.fields.iter().find(|field| field.name == name);
+        let surplus: Vec<&str> = state
+            .fields
+            .iter()
+            .map(|field| field.name.as_str())
+            .filter(|name| self.field(name).is_none())
+            .collect();
+        let lacking: Vec<&str> = self
+            .inputs()
+            .iter()
+            .chain(self.outputs())
+            .map(|field| field.name.as_str())
+            .filter(|name| saved(name).is_none())
+            .collect();
+        if !surplus.is_empty() || !lacking.is_empty() {
+            return Err(mismatch(self, &surplus, &lacking));
+        }
+        let worded = |fields: &[Field]| -> Vec<Field> {
+            fields
+                .iter()
+                .map(|field| {
+                    let mut field = field.clone();
+                    field.description =
+                        saved(&field.name).and_then(|saved| saved.description.clone());
+                    field
+                })
+                .collect()
+        };
+        Ok(self.rebuilt(
+            state.instructions.clone(),
+            worded(self.inputs()),
+            worded(self.outputs()),
+        ))
+    }
+}
+
+fn mismatch(signature: &Signature, surplus: &[&str], lacking: &[&str]) -> SignatureError {
+    let mut differences = Vec::new();
+    if !surplus.is_empty() {
+        differences.push(format!(
+            "it has {}, which the signature has not",
+            names(surplus)
+        ));
+    }
+    if !lacking.is_empty() {
+        differences.push(format!("it lacks {}", names(lacking)));
+    }
+    let message = format!(
+        "the saved state is of other fields than `{signature}`: {}; load it onto the signature it \
+         was saved from",
+        differences.join(", and ")
+    );
+    SignatureError::new(SignatureErrorKind::StateMismatch, message)
+}
+
+fn names(names: &[&str]) -> String {
+    listed(names.iter().copied())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_saved_wording_comes_back() {
+        let plain = Signature::parse("question -> answer").unwrap();
+        let tuned = plain
+            .with_instructions("Be brief.")
+            .update("answer", |field| field.describe("One sentence."))
+            .unwrap();
+        let saved = serde_json::to_string(&tuned.state()).unwrap();
+        assert_eq!(
+            saved,
+            r#"{"instructions":"Be brief.","fields":[{"name":"question"},{"name":"answer","description":"One sentence."}]}"#
+        );
+        assert_eq!(
+            plain
+                .load_state(&serde_json::from_str(&saved).unwrap())
+                .unwrap(),
+            tuned
+        );
+        assert_eq!(tuned.load_state(&plain.state()).unwrap(), plain);
+        assert!(
+            tuned
+                .load_state(&plain.state())
+                .unwrap()
+                .has_default_instructions()
+        );
+    }
+
+    #[test]
+    fn a_state_of_other_fields_is_refused_by_name() {
+        let saved = Signature::parse("question, context -> answer")
+            .unwrap()
+            .state();
+        let error = Signature::parse("question -> answer, score")
+            .unwrap()
+            .load_state(&saved)
+            .unwrap_err();
+        assert_eq!(error.kind(), SignatureErrorKind::StateMismatch);
+        assert!(
+            error
+                .message()
+                .contains("it has `context`, which the signature has not, and it lacks `score`"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,353 @@
+//! The types a field can have.
+
+use std::fmt;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::{SignatureError, arrow};
+
+/// The type of a field.
+///
+/// Written as in arrow strings: `str`, `list[int]`, `Optional[dict[str, float]]`,
+/// `Literal["yes", "no"]`. The text a type displays parses back to an equal type, as long as it was
+/// made by parsing or by the constructors [`Type::optional`] and [`Type::union`] (which collapse
+/// what is nested or repeated) and holds no [`Type::Schema`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Type {
+    /// Text.
+    Str,
+    /// A whole number.
+    Int,
+    /// A number.
+    Float,
+    /// True or false.
+    Bool,
+    /// Any JSON value.
+    Any,
+    /// A list of values of one type.
+    List(Box<Type>),
+    /// A map from text to values of one type.
+    Dict(Box<Type>),
+    /// One of the given values: texts, numbers or booleans.
+    Literal(Vec<Value>),
+    /// A value, or null.
+    Optional(Box<Type>),
+    /// A value of any one of the types.
+    Union(Vec<Type>),
+    /// A type that only its JSON Schema describes.
+    Schema(Box<SchemaType>),
+}
+
+/// A Rust type as its JSON Schema describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SchemaType {
+    /// What the type is called where a signature is shown.
+    pub name: String,
+    /// The schema, complete in itself: what it refers to is in its own `$defs`.
+    pub schema: Value,
+}
+
+impl SchemaType {
+    /// A named schema.
+    pub fn new(name: impl Into<String>, schema: Value) -> Self {
+        Self {
+            name: name.into(),
+            schema,
+        }
+    }
+}
+
+impl Type {
+    /// `list[item]`.
+    pub fn list(item: Type) -> Type {
+        Type::List(Box::new(item))
+    }
+
+    /// `dict[str, value]`.
+    pub fn dict(value: Type) -> Type {
+        Type::Dict(Box::new(value))
+    }
+
+    /// `Literal[values]`.
+    pub fn literal<V: Into<Value>>(values: impl IntoIterator<Item = V>) -> Type {
+        let mut distinct: Vec<Value> = Vec::new();
+        for value in values {
+            let value = value.into();
+            if !distinct.contains(&value) {
+                distinct.push(value);
+            }
+        }
+        Type::Literal(distinct)
+    }
+
+    /// `Optional[inner]`, which is `inner` where that is optional already.
+    pub fn optional(inner: Type) -> Type {
+        match inner {
+            Type::Optional(_) => inner,
+            other => Type::Optional(Box::new(other)),
+        }
+    }
+
+    /// `a | b | …` in its simplest form: nested unions are flattened, repeated members dropped,
+    /// an optional member makes the whole optional, and a single member stands for itself.
+    /// A union of nothing says nothing: it is [`Type::Any`].
+    pub fn union(members: impl IntoIterator<Item = Type>) -> Type {
+        fn collect(member: Type, distinct: &mut Vec<Type>, nullable: &mut bool) {
+            match member {
+                Type::Optional(inner) => {
+                    *nullable = true;
+                    collect(*inner, distinct, nullable);
+                }
+                Type::Union(inner) => {
+                    for member in inner {
+                        collect(member, distinct, nullable);
+                    }
+                }
+                other if distinct.contains(&other) => {}
+                other => distinct.push(other),
+            }
+        }
+        let (mut distinct, mut nullable) = (Vec::new(), false);
+        for member in members {
+            collect(member, &mut distinct, &mut nullable);
+        }
+        let joined = match distinct.len() {
+            0 => Type::Any,
+            1 => distinct.swap_remove(0),
+            _ => Type::Union(distinct),
+        };
+        if nullable {
+            Type::optional(joined)
+        } else {
+            joined
+        }
+    }
+
+    /// A type known by its JSON Schema alone.
+    pub fn schema(name: impl Into<String>, schema: Value) -> Type {
+        Type::Schema(Box::new(SchemaType::new(name, schema)))
+    }
+
+    /// Parses a type on its own, in the spelling of arrow strings.
+    pub fn parse(text: &str) -> Result<Type, SignatureError> {
+        arrow::parse_type(text)
+    }
+
+    /// True for `Optional[…]`: the value may be null, and may be left out.
+    pub fn is_optional(&self) -> bool {
+        matches!(self, Type::Optional(_))
+    }
+
+    /// True for `str`.
+    pub fn is_str(&self) -> bool {
+        matches!(self, Type::Str)
+    }
+
+    fn contains_schema(&self) -> bool {
+        match self {
+            Type::Schema(_) => true,
+            Type::List(inner) | Type::Dict(inner) | Type::Optional(inner) => {
+                inner.contains_schema()
+            }
+            Type::Union(members) => members.iter().any(Type::contains_schema),
+            Type::Str | Type::Int | Type::Float | Type::Bool | Type::Any | Type::Literal(_) => {
+                false
+            }
+        }
+    }
+
+    /// The form that is stored: the arrow spelling where it is complete, and otherwise one object
+    /// per level down to the schemas, which the spelling shows by name only.
+    fn to_stored(&self) -> Value {
+        if !self.contains_schema() {
+            return Value::String(self.to_string());
+        }
+        match self {
+            Type::Schema(known) => json!({"name": known.name, "schema": known.schema}),
+            Type::List(inner) => json!({"list": inner.to_stored()}),
+            Type::Dict(inner) => json!({"dict": inner.to_stored()}),
+            Type::Optional(inner) => json!({"optional": inner.to_stored()}),
+            Type::Union(members) => {
+                json!({"union": members.iter().map(Type::to_stored).collect::<Vec<_>>()})
+            }
+            plain => Value::String(plain.to_string()),
+        }
+    }
+
+    fn from_stored(stored: Value) -> Result<Type, String> {
+        let mut object = match stored {
+            Value::String(text) => return Type::parse(&text).map_err(|e| e.to_string()),
+            Value::Object(object) => object,
+            other => return Err(unknown_form(&other)),
+        };
+        if let (Some(Value::String(name)), Some(schema)) =
+            (object.get("name"), object.get("schema"))
+        {
+            return Ok(Type::schema(name.clone(), schema.clone()));
+        }
+        let mut take = |key: &str| object.remove(key);
+        if let Some(inner) = take("list") {
+            return Type::from_stored(inner).map(Type::list);
+        }
+        if let Some(inner) = take("dict") {
+            return Type::from_stored(inner).map(Type::dict);
+        }
+        if let Some(inner) = take("optional") {
+            return Type::from_stored(inner).map(Type::optional);
+        }
+        if let Some(Value::Array(members)) = take("union") {
+            let members: Result<Vec<_>, _> = members.into_iter().map(Type::from_stored).collect();
+            return members.map(Type::union);
+        }
+        Err(unknown_form(&Value::Object(object)))
+    }
+}
+
+fn unknown_form(value: &Value) -> String {
+    format!(
+        "not a type: {value}; write an arrow type such as \"list[str]\", or an object with \
+         `name` and `schema`"
+    )
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Str => f.write_str("str"),
+            Type::Int => f.write_str("int"),
+            Type::Float => f.write_str("float"),
+            Type::Bool => f.write_str("bool"),
+            Type::Any => f.write_str("any"),
+            Type::List(item) => write!(f, "list[{item}]"),
+            Type::Dict(value) => write!(f, "dict[str, {value}]"),
+            Type::Literal(values) => {
+                f.write_str("Literal[")?;
+                separated(f, values, ", ")?;
+                f.write_str("]")
+            }
+            Type::Optional(inner) => write!(f, "Optional[{inner}]"),
+            Type::Union(members) => separated(f, members, " | "),
+            Type::Schema(known) => f.write_str(&known.name),
+        }
+    }
+}
+
+fn separated<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    items: &[T],
+    separator: &str,
+) -> fmt::Result {
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            f.write_str(separator)?;
+        }
+        write!(f, "{item}")?;
+    }
+    Ok(())
+}
+
+impl Serialize for Type {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_stored().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Type {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Type::from_stored(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+impl Type {
+    /// The JSON Schema of the values of this type.
+    pub fn json_schema(&self) -> Value {
+        if let Type::Schema(known) = self {
+            return known.schema.clone();
+        }
+        let mut definitions = crate::schema::Definitions::default();
+        match definitions.schema_of(self) {
+            Value::Object(root) => Value::Object(definitions.attach(root)),
+            other => other,
+        }
+    }
+
+    /// The type that a JSON Schema describes.
+    ///
+    /// Simple schemas become the plain types; the width of an integer and the format of a number
+    /// are not kept, as in arrow strings, where `i64` and `u8` are both `int`. Anything that has no
+    /// spelling of its own (an object with properties, a text with a format, a range) becomes a
+    /// [`Type::Schema`] that carries the definitions it refers to.
+    pub fn from_json_schema(schema: &Value) -> Type {
+        crate::schema::read(schema)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_constructors_give_the_simplest_form() {
+        assert_eq!(
+            Type::optional(Type::optional(Type::Int)),
+            Type::optional(Type::Int)
+        );
+        assert_eq!(
+            Type::union([
+                Type::Int,
+                Type::union([Type::Str, Type::optional(Type::Int)])
+            ]),
+            Type::optional(Type::Union(vec![Type::Int, Type::Str])),
+        );
+        assert_eq!(Type::union([Type::Bool, Type::Bool]), Type::Bool);
+        assert_eq!(Type::union([]), Type::Any);
+    }
+
+    #[test]
+    fn the_arrow_spelling() {
+        let shown = |ty: Type| ty.to_string();
+        assert_eq!(
+            shown(Type::dict(Type::list(Type::Int))),
+            "dict[str, list[int]]"
+        );
+        assert_eq!(shown(Type::literal(["a", "b\""])), r#"Literal["a", "b\""]"#);
+        assert_eq!(shown(Type::optional(Type::Any)), "Optional[any]");
+        assert_eq!(shown(Type::union([Type::Int, Type::Str])), "int | str");
+        assert_eq!(shown(Type::schema("Report", json!({}))), "Report");
+    }
+
+    #[test]
+    fn stored_as_the_arrow_spelling_or_down_to_the_schema() {
+        let plain = Type::optional(Type::list(Type::Str));
+        assert_eq!(
+            serde_json::to_value(&plain).unwrap(),
+            json!("Optional[list[str]]")
+        );
+
+        let report = Type::schema("Report", json!({"type": "object", "properties": {}}));
+        for ty in [
+            plain,
+            report.clone(),
+            Type::list(report.clone()),
+            Type::optional(Type::dict(report.clone())),
+            Type::union([Type::Int, report]),
+        ] {
+            let stored = serde_json::to_string(&ty).unwrap();
+            assert_eq!(
+                serde_json::from_str::<Type>(&stored).unwrap(),
+                ty,
+                "{stored}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_stored_form_that_is_no_type_is_refused_with_the_forms_that_are() {
+        let error = serde_json::from_value::<Type>(json!({"set": "int"})).unwrap_err();
+        assert!(error.to_string().contains("`name` and `schema`"), "{error}");
+        let error = serde_json::from_value::<Type>(json!("lisst[int]")).unwrap_err();
+        assert!(error.to_string().contains("did you mean `list`"), "{error}");
+    }
+}
