@@ -1,11 +1,27 @@
 //! enact
 
+pub mod adapter;
+mod driver;
+mod error;
 pub mod model;
+mod module;
+pub mod predictor;
+pub mod react;
 pub mod run;
+mod settings;
 pub mod signature;
 pub mod tool;
 
-pub use signature::{Dynamic, TypedSignature};
+pub use adapter::{AdapterChoice, Completion};
+pub use driver::{Listener, Update};
+pub use error::{Error, ErrorKind};
+pub use model::LanguageModel;
+pub use module::{Call, ChainOfThought, Outcome, Paused, Predict, Prediction, ReAct};
+pub use predictor::Demo;
+pub use run::{Decision, History, Question, Run, TerminationReason};
+pub use settings::{Settings, configure, scope};
+pub use signature::{Dynamic, Field, Signature, Type, TypedSignature, Values};
+pub use tokio_util::sync::CancellationToken;
 pub use tool::{FnTool, Tool, ToolContext, ToolError, ToolOutput, Tools};
 
 /// What the macros expand to. Not for users.
@@ -34,5 +50,16 @@ pub mod __private {
 macro_rules! tools {
     ($($tool:path),* $(,)?) => {
         $crate::Tools::new()$(.with($tool {}))*
+    };
+}
+
+/// Values by field name: `values! { question: "Why?", k: 3 }`.
+#[macro_export]
+macro_rules! values {
+    ($($name:ident : $value:expr),* $(,)?) => {
+        $crate::Values::from_iter([$((
+            ::std::string::String::from(::core::stringify!($name)),
+            $crate::__private::serde_json::json!($value),
+        )),*])
     };
 }

@@ -95,7 +95,9 @@ pub struct Misread {
 impl Misread {
     /// A misread with this explanation.
     pub fn new(problem: impl Into<String>) -> Self {
-        Self { problem: problem.into() }
+        Self {
+            problem: problem.into(),
+        }
     }
 }
 
@@ -130,6 +132,9 @@ pub enum RepairKind {
 impl Repair {
     /// A repair of a kind.
     pub fn new(kind: RepairKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into() }
+        Self {
+            kind,
+            detail: detail.into(),
+        }
     }
 }

@@ -89,11 +89,17 @@ fn completing_tool(declared: &Signature, completion: Completion) -> ToolSpec {
             declared.output_schema(),
         ),
         Completion::Finish => {
-            let outputs: Vec<String> =
-                declared.outputs().iter().map(|field| format!("`{}`", field.name)).collect();
+            let outputs: Vec<String> = declared
+                .outputs()
+                .iter()
+                .map(|field| format!("`{}`", field.name))
+                .collect();
             ToolSpec::new(
                 name,
-                format!("Ends the task. Call it once you know enough to give {}.", outputs.join(", ")),
+                format!(
+                    "Ends the task. Call it once you know enough to give {}.",
+                    outputs.join(", ")
+                ),
                 serde_json::json!({"type": "object", "properties": {}}),
             )
         }

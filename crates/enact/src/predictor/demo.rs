@@ -15,8 +15,14 @@ pub struct Demo {
 impl Demo {
     /// An example of inputs and the outputs they lead to. Fields may be missing.
     pub fn new(inputs: Values, outputs: Values) -> Self {
-        let outputs = Entry::Outputs { values: outputs, thought: String::new(), call_id: None };
-        Self { entries: vec![Entry::Inputs { values: inputs }, outputs] }
+        let outputs = Entry::Outputs {
+            values: outputs,
+            thought: String::new(),
+            call_id: None,
+        };
+        Self {
+            entries: vec![Entry::Inputs { values: inputs }, outputs],
+        }
     }
 
     /// The entries that stand for the example in a prompt.
@@ -28,6 +34,8 @@ impl Demo {
 /// A whole conversation as an example: for `step`, with its calls and observations.
 impl From<&History> for Demo {
     fn from(history: &History) -> Self {
-        Self { entries: history.entries().to_vec() }
+        Self {
+            entries: history.entries().to_vec(),
+        }
     }
 }

@@ -32,7 +32,11 @@ impl Predictor {
     pub fn new(signature: Signature, tooling: Option<Tooling>) -> Result<Self, SchemaError> {
         let outputs = Arc::new(Validator::new(signature.output_schema())?);
         Ok(Self {
-            task: Task { signature, outputs, tooling },
+            task: Task {
+                signature,
+                outputs,
+                tooling,
+            },
             demos: Vec::new(),
             adapter: None,
             model: None,
@@ -106,7 +110,9 @@ impl Predictor {
         entries: impl IntoIterator<Item = &'a Entry>,
     ) -> Prompt {
         let mut prompt = Prompt::new();
-        prompt.push(crate::model::Message::System { text: adapter.system(&self.task) });
+        prompt.push(crate::model::Message::System {
+            text: adapter.system(&self.task),
+        });
         for demo in &self.demos {
             self.render_onto(adapter, demo.entries(), &mut prompt);
         }
@@ -135,5 +141,25 @@ impl Predictor {
     ) -> Request {
         let request = Request::new(prompt).with_options(self.options.clone());
         adapter.shape(&self.task, capabilities, request)
+    }
+}
+
+impl Predictor {
+    /// Takes over what was set on another predictor, except its signature.
+    pub(crate) fn take_settings(&mut self, other: Predictor) {
+        let Predictor {
+            demos,
+            adapter,
+            model,
+            options,
+            task: _,
+        } = other;
+        *self = Self {
+            task: self.task.clone(),
+            demos,
+            adapter,
+            model,
+            options,
+        };
     }
 }

@@ -87,7 +87,12 @@ pub enum StateError {
 impl SavedTools {
     /// The fingerprints of these tools.
     pub fn of<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Self {
-        Self(specs.into_iter().map(|spec| (spec.name.clone(), fingerprint(spec))).collect())
+        Self(
+            specs
+                .into_iter()
+                .map(|spec| (spec.name.clone(), fingerprint(spec)))
+                .collect(),
+        )
     }
 
     fn compare(&self, current: &Self) -> Result<(), StateError> {
@@ -101,7 +106,11 @@ impl SavedTools {
         }
         let new = current.0.keys().filter(|name| !self.0.contains_key(*name));
         differences.extend(new.map(|name| format!("`{name}` is new")));
-        if differences.is_empty() { Ok(()) } else { Err(StateError::Tools(differences.join(", "))) }
+        if differences.is_empty() {
+            Ok(())
+        } else {
+            Err(StateError::Tools(differences.join(", ")))
+        }
     }
 }
 
@@ -111,7 +120,11 @@ fn fingerprint(spec: &ToolSpec) -> String {
         Value::String(spec.description.clone()),
         spec.parameters.clone(),
     ]));
-    Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(text.as_bytes())
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 impl SavedModule {
@@ -132,7 +145,12 @@ impl SavedModule {
                 ((*name).to_owned(), saved)
             })
             .collect();
-        Self { version: VERSION, module: module.to_owned(), predictors, tools }
+        Self {
+            version: VERSION,
+            module: module.to_owned(),
+            predictors,
+            tools,
+        }
     }
 
     /// New predictors with this state, or what does not fit. Nothing is changed on failure.
@@ -146,13 +164,21 @@ impl SavedModule {
             return Err(StateError::Version(self.version));
         }
         if self.module != module {
-            return Err(StateError::Module { found: self.module.clone(), expected: module });
+            return Err(StateError::Module {
+                found: self.module.clone(),
+                expected: module,
+            });
         }
-        let known = predictors.iter().all(|(name, _)| self.predictors.contains_key(*name));
+        let known = predictors
+            .iter()
+            .all(|(name, _)| self.predictors.contains_key(*name));
         if !known || predictors.len() != self.predictors.len() {
             return Err(StateError::Predictors {
                 found: self.predictors.keys().cloned().collect(),
-                expected: predictors.iter().map(|(name, _)| (*name).to_owned()).collect(),
+                expected: predictors
+                    .iter()
+                    .map(|(name, _)| (*name).to_owned())
+                    .collect(),
             });
         }
         if let (Some(saved), Some(current)) = (&self.tools, &tools) {
@@ -160,10 +186,17 @@ impl SavedModule {
         }
         let mut restored = Vec::with_capacity(predictors.len());
         for (name, predictor) in predictors {
-            let Some(saved) = self.predictors.get(*name) else { continue };
-            let signature = predictor.signature().load_state(&saved.signature).map_err(|source| {
-                StateError::Signature { predictor: (*name).to_owned(), source }
-            })?;
+            let Some(saved) = self.predictors.get(*name) else {
+                continue;
+            };
+            let signature =
+                predictor
+                    .signature()
+                    .load_state(&saved.signature)
+                    .map_err(|source| StateError::Signature {
+                        predictor: (*name).to_owned(),
+                        source,
+                    })?;
             let mut predictor = (*predictor).clone();
             predictor.set_signature(signature);
             predictor.set_demos(saved.demos.clone());

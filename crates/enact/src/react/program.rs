@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::adapter::{Completion, Tooling};
+use crate::error::{Error, ErrorKind};
 use crate::predictor::Predictor;
 use crate::run::Limits;
-use crate::signature::{Field, SchemaError, Signature, SignatureError, Type, Validator};
+use crate::signature::{Field, SchemaError, Signature, SignatureError, Type, Validator, Values};
 use crate::tool::{ToolSetError, ToolSpec, Tools};
 
 /// Tool names that enact keeps for itself.
@@ -16,6 +19,8 @@ pub const RESERVED_TOOLS: &[&str] = &["submit", "finish"];
 pub struct Program {
     /// What goes in and what comes out of the whole run.
     pub declared: Signature,
+    /// Checks the inputs.
+    inputs: Arc<Validator>,
     /// Checks the committed outputs.
     pub outputs: Arc<Validator>,
     /// Chooses calls; none in a plain prediction.
@@ -56,14 +61,26 @@ impl Program {
     /// A plain prediction.
     pub fn predict(signature: Signature) -> Result<Self, ProgramError> {
         signature.check_reserved()?;
-        Self::assemble(signature.clone(), None, signature, Tools::new(), Completion::default())
+        Self::assemble(
+            signature.clone(),
+            None,
+            signature,
+            Tools::new(),
+            Completion::default(),
+        )
     }
 
     /// A prediction that reasons before it answers.
     pub fn chain_of_thought(signature: Signature) -> Result<Self, ProgramError> {
         signature.check_reserved()?;
         let reasoned = with_reasoning(&signature)?;
-        Self::assemble(signature, None, reasoned, Tools::new(), Completion::default())
+        Self::assemble(
+            signature,
+            None,
+            reasoned,
+            Tools::new(),
+            Completion::default(),
+        )
     }
 
     /// An agent with tools.
@@ -99,15 +116,18 @@ impl Program {
     ) -> Result<Self, ProgramError> {
         let outputs =
             Validator::new(declared.output_schema()).map_err(schema_of("the signature"))?;
+        let inputs = Validator::new(declared.input_schema()).map_err(schema_of("the signature"))?;
         let mut checks = Vec::with_capacity(tools.len());
         for tool in tools.iter() {
             let spec = tool.spec().clone();
-            let validator = Validator::new(spec.parameters.clone())
-                .map_err(schema_of(&format!("the parameters of tool `{}`", spec.name)))?;
+            let validator = Validator::new(spec.parameters.clone()).map_err(schema_of(
+                &format!("the parameters of tool `{}`", spec.name),
+            ))?;
             checks.push((spec, validator));
         }
         Ok(Self {
             declared,
+            inputs: Arc::new(inputs),
             outputs: Arc::new(outputs),
             step,
             extract: Predictor::new(extract, None).map_err(schema_of("the signature"))?,
@@ -124,6 +144,28 @@ impl Program {
         self.checks.iter().find(|(spec, _)| spec.name == name)
     }
 
+    /// The inputs in declared order, defaults filled in, coerced where that loses nothing.
+    pub fn check_inputs(&self, values: Values) -> Result<Values, Error> {
+        let values = self.declared.check_inputs(values)?;
+        let checked = self
+            .inputs
+            .check(Value::Object(values))
+            .map_err(|problems| {
+                let arrow = self.declared.arrow();
+                Error::new(
+                    ErrorKind::Input,
+                    format!("wrong inputs: {problems}; the signature is `{arrow}`"),
+                )
+            })?;
+        match checked.value {
+            Value::Object(values) => Ok(values),
+            _ => Err(Error::new(
+                ErrorKind::Input,
+                "the inputs are not a map of fields",
+            )),
+        }
+    }
+
     /// The specs of the tools, without the completing one.
     pub fn tool_specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.checks.iter().map(|(spec, _)| spec)
@@ -137,7 +179,11 @@ fn schema_of(context: &str) -> impl FnOnce(SchemaError) -> ProgramError {
 
 /// The signature of one step: the user's inputs, and a thought with one tool call.
 fn step_signature(declared: &Signature, tooling: &Tooling) -> Result<Signature, SignatureError> {
-    let names = tooling.specs.iter().map(|spec| spec.name.clone().into()).collect();
+    let names = tooling
+        .specs
+        .iter()
+        .map(|spec| spec.name.clone().into())
+        .collect();
     let mut builder = Signature::builder().instructions(declared.instructions());
     for input in declared.inputs() {
         builder = builder.input(input.clone());
@@ -159,7 +205,9 @@ fn with_reasoning(signature: &Signature) -> Result<Signature, SignatureError> {
     let instructions = signature.instructions().to_owned();
     let reasoning =
         Field::new("reasoning", Type::Str).describe("Step by step, before the other outputs.");
-    Ok(signature.prepend_output(reasoning)?.with_instructions(instructions))
+    Ok(signature
+        .prepend_output(reasoning)?
+        .with_instructions(instructions))
 }
 
 fn summary_signature() -> Result<Signature, SignatureError> {

@@ -17,23 +17,35 @@ impl History {
         let mut open: Vec<Call> = Vec::new();
         let mut results: Vec<ToolResult> = Vec::new();
         for (index, message) in messages.iter().enumerate() {
-            let fail = |text: String| HistoryError::new(format!("message {index}: {text}"), Some(index));
+            let fail =
+                |text: String| HistoryError::new(format!("message {index}: {text}"), Some(index));
             let role = message["role"].as_str().ok_or_else(|| {
                 fail("`role` is missing: one of system, user, assistant, tool".to_owned())
             })?;
             if role != "tool" && !open.is_empty() {
-                return Err(fail(format!("the call `{}` before it has no answer", open[0].id)));
+                return Err(fail(format!(
+                    "the call `{}` before it has no answer",
+                    open[0].id
+                )));
             }
             match role {
                 "system" | "developer" => {
-                    history.push(Entry::System { text: text_of(&message["content"]).map_err(fail)? });
+                    history.push(Entry::System {
+                        text: text_of(&message["content"]).map_err(fail)?,
+                    });
                 }
-                "user" => history.push(Entry::User { parts: parts_of(&message["content"]).map_err(fail)? }),
+                "user" => history.push(Entry::User {
+                    parts: parts_of(&message["content"]).map_err(fail)?,
+                }),
                 "assistant" => {
                     let text = text_of(&message["content"]).map_err(fail)?;
                     let calls = calls_of(&message["tool_calls"]).map_err(fail)?;
                     open.clone_from(&calls);
-                    history.push(Entry::Assistant { text, calls, opaque: opaque_of(message) });
+                    history.push(Entry::Assistant {
+                        text,
+                        calls,
+                        opaque: opaque_of(message),
+                    });
                 }
                 "tool" => {
                     let id = message["tool_call_id"]
@@ -46,10 +58,14 @@ impl History {
                     results.push(ToolResult {
                         call_id: call.id,
                         name: call.name,
-                        observation: Observation::value(text_of(&message["content"]).map_err(fail)?),
+                        observation: Observation::value(
+                            text_of(&message["content"]).map_err(fail)?,
+                        ),
                     });
                     if open.is_empty() {
-                        history.push(Entry::Results { results: std::mem::take(&mut results) });
+                        history.push(Entry::Results {
+                            results: std::mem::take(&mut results),
+                        });
                     }
                 }
                 other => {
@@ -61,7 +77,10 @@ impl History {
         }
         match open.first() {
             Some(call) => Err(HistoryError::new(
-                format!("the last call `{}` has no answer: add its tool message", call.id),
+                format!(
+                    "the last call `{}` has no answer: add its tool message",
+                    call.id
+                ),
                 messages.len().checked_sub(1),
             )),
             None => Ok(history),
@@ -131,11 +150,18 @@ impl History {
                     ));
                 }
             };
-            let thought = get("thought").or_else(|| get("reasoning")).and_then(Value::as_str);
+            let thought = get("thought")
+                .or_else(|| get("reasoning"))
+                .and_then(Value::as_str);
             let id = format!("call_{index}_0");
             history.push(Entry::Assistant {
                 text: thought.unwrap_or_default().to_owned(),
-                calls: vec![Call { id: id.clone(), name: name.to_owned(), args, raw: None }],
+                calls: vec![Call {
+                    id: id.clone(),
+                    name: name.to_owned(),
+                    args,
+                    raw: None,
+                }],
                 opaque: None,
             });
             let observation = get("observation").cloned().unwrap_or(Value::Null);
@@ -190,18 +216,27 @@ fn opaque_of(message: &Value) -> Option<Value> {
 }
 
 fn calls_of(value: &Value) -> Result<Vec<Call>, String> {
-    let Some(list) = value.as_array() else { return Ok(Vec::new()) };
+    let Some(list) = value.as_array() else {
+        return Ok(Vec::new());
+    };
     list.iter()
         .map(|call| {
             let id = call["id"].as_str().ok_or("a tool call has no `id`")?;
             let function = &call["function"];
-            let name = function["name"].as_str().ok_or("a tool call has no `function.name`")?;
+            let name = function["name"]
+                .as_str()
+                .ok_or("a tool call has no `function.name`")?;
             let raw = function["arguments"].as_str().unwrap_or("{}");
             let (args, raw) = match serde_json::from_str(if raw.is_empty() { "{}" } else { raw }) {
                 Ok(args) => (args, None),
                 Err(_) => (Values::new(), Some(raw.to_owned())),
             };
-            Ok(Call { id: id.to_owned(), name: name.to_owned(), args, raw })
+            Ok(Call {
+                id: id.to_owned(),
+                name: name.to_owned(),
+                args,
+                raw,
+            })
         })
         .collect()
 }
@@ -234,7 +269,9 @@ fn part_of(part: &Value) -> Result<Part, String> {
     let url = part["image_url"]["url"]
         .as_str()
         .ok_or_else(|| "a part of `content` is neither text nor an image".to_owned())?;
-    let data = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
+    let data = url
+        .strip_prefix("data:")
+        .and_then(|rest| rest.split_once(";base64,"));
     Ok(Part::Image(match data {
         Some((media_type, data)) => Image::from_base64(data, media_type),
         None => Image::from_url(url, ""),

@@ -1,5 +1,6 @@
 //! The events of a run: what the log is made of.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -33,7 +34,7 @@ pub struct Record {
 #[non_exhaustive]
 pub enum Event {
     /// The run began.
-    Started(Box<Started>),
+    Started(Arc<Started>),
     /// The model answered a step, and this is how it was read.
     Stepped(Box<Stepped>),
     /// The model answered, and the answer could not be read.
@@ -196,7 +197,10 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_iterations: 10, max_repairs: 3 }
+        Self {
+            max_iterations: 10,
+            max_repairs: 3,
+        }
     }
 }
 

@@ -1,18 +1,22 @@
 //! A run: its log, and what can be told from it.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::event::{Event, Record, Started, TerminationReason};
+use super::event::{Event, FORMAT, Record, Started, TerminationReason};
 use super::history::{Entry, History};
-use super::transcript;
 use super::trajectory::Trajectory;
+use super::transcript;
 use crate::model::Usage;
 use crate::signature::Values;
 
 /// The log of one run. Everything else that is told of a run is computed from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "Vec<Record>", into = "Vec<Record>")]
 pub struct Run {
+    /// The same as in the first record.
+    started: Arc<Started>,
     records: Vec<Record>,
 }
 
@@ -41,33 +45,42 @@ pub enum RunError {
     },
 }
 
-impl Run {
-    /// A run that has just begun.
-    pub(crate) fn begin(record: Record) -> Result<Self, RunError> {
-        let run = Self { records: vec![record] };
-        run.check()?;
-        Ok(run)
-    }
+/// Checks that the log is the log of a run that this release can read.
+impl TryFrom<Vec<Record>> for Run {
+    type Error = RunError;
 
-    /// Checks that the log is the log of a run that this release can read.
-    pub fn check(&self) -> Result<(), RunError> {
-        let Some(Event::Started(started)) = self.records.first().map(|record| &record.event) else {
+    fn try_from(records: Vec<Record>) -> Result<Self, RunError> {
+        let Some(Event::Started(started)) = records.first().map(|record| &record.event) else {
             return Err(RunError::NotStarted);
         };
-        if started.format > super::event::FORMAT {
+        if started.format > FORMAT {
             return Err(RunError::UnknownFormat {
                 found: started.format,
-                supported: super::event::FORMAT,
+                supported: FORMAT,
             });
         }
-        for (expected, record) in (0..).zip(&self.records) {
+        for (expected, record) in (0..).zip(&records) {
             if record.position != expected {
-                return Err(RunError::OutOfOrder { expected, found: record.position });
+                return Err(RunError::OutOfOrder {
+                    expected,
+                    found: record.position,
+                });
             }
         }
-        Ok(())
+        Ok(Self {
+            started: started.clone(),
+            records,
+        })
     }
+}
 
+impl From<Run> for Vec<Record> {
+    fn from(run: Run) -> Self {
+        run.records
+    }
+}
+
+impl Run {
     pub(crate) fn push(&mut self, record: Record) {
         self.records.push(record);
     }
@@ -83,16 +96,13 @@ impl Run {
     }
 
     /// How the run began.
-    pub fn started(&self) -> Option<&Started> {
-        match self.records.first().map(|record| &record.event) {
-            Some(Event::Started(started)) => Some(started),
-            _ => None,
-        }
+    pub fn started(&self) -> &Started {
+        &self.started
     }
 
     /// The run's id.
     pub fn id(&self) -> &str {
-        self.started().map_or("", |started| &started.run_id)
+        &self.started.run_id
     }
 
     /// The transcript: the conversation before, and all that this run added.
@@ -143,9 +153,11 @@ impl Run {
     /// The time from the first to the last record.
     pub fn execution_time(&self) -> std::time::Duration {
         match (self.records.first(), self.records.last()) {
-            (Some(first), Some(last)) => {
-                last.at.duration_since(first.at).try_into().unwrap_or_default()
-            }
+            (Some(first), Some(last)) => last
+                .at
+                .duration_since(first.at)
+                .try_into()
+                .unwrap_or_default(),
             _ => std::time::Duration::default(),
         }
     }

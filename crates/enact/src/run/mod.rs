@@ -16,4 +16,5 @@ pub(crate) use history::visible;
 pub use history::{Call, Entry, History, HistoryError, Observation, ToolResult};
 pub use log::{Run, RunError};
 pub use question::{Decision, Question, canonical_json};
+pub(crate) use trajectory::indented;
 pub use trajectory::{COMPLETED, Trajectory, TrajectoryStep};

@@ -26,7 +26,10 @@ impl Question {
         let args = Value::Object(call.args.clone());
         Self {
             confirmation_id: confirmation_id(run_id, &call),
-            question: format!("Confirm execution of {} with args: {args}? (yes/no)", call.name),
+            question: format!(
+                "Confirm execution of {} with args: {args}? (yes/no)",
+                call.name
+            ),
             tool_call: call,
         }
     }
@@ -34,12 +37,21 @@ impl Question {
 
 fn confirmation_id(run_id: &str, call: &Call) -> String {
     let mut hash = Sha256::new();
-    for part in [run_id, &call.id, &call.name, &canonical_json(&Value::Object(call.args.clone()))] {
+    for part in [
+        run_id,
+        &call.id,
+        &call.name,
+        &canonical_json(&Value::Object(call.args.clone())),
+    ] {
         // The length keeps neighbouring parts apart.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }
-    hash.finalize().iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize()
+        .iter()
+        .take(12)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// A value as JSON text with object keys in order: equal values give equal texts.
@@ -111,9 +123,16 @@ impl Decision {
         if let Ok(Value::Object(object)) = serde_json::from_str(trimmed)
             && let Some(Value::Object(edit)) = object.get("edit")
         {
-            let name = edit.get("name").and_then(Value::as_str).unwrap_or(&asked.name).to_owned();
+            let name = edit
+                .get("name")
+                .and_then(Value::as_str)
+                .unwrap_or(&asked.name)
+                .to_owned();
             if let Some(Value::Object(args)) = edit.get("args") {
-                return Self::Edit { name, args: args.clone() };
+                return Self::Edit {
+                    name,
+                    args: args.clone(),
+                };
             }
         }
         Self::Feedback(trimmed.to_owned())

@@ -39,11 +39,13 @@ pub struct Trajectory {
 impl Trajectory {
     pub(super) fn of(run: &Run) -> Self {
         let entries = run.transcript();
-        let before = run.started().map_or(0, |started| started.history.entries().len());
+        let before = run.started().history.entries().len();
         let mut trajectory = Self::of_entries(&entries[before.min(entries.len())..]);
         // How the loop was completed is told by its last step, which is no entry of its own.
         for event in run.events() {
-            let Event::Stepped(step) = event else { continue };
+            let Event::Stepped(step) = event else {
+                continue;
+            };
             let (name, args, thought) = match &step.outcome {
                 StepOutcome::Commit(outputs) if step.calls.is_empty() => ("submit", outputs, ""),
                 StepOutcome::Commit(outputs) => ("submit", outputs, step.thought()),
@@ -74,7 +76,11 @@ impl Trajectory {
                     open = steps.len();
                     for (index, call) in calls.iter().enumerate() {
                         steps.push(TrajectoryStep {
-                            thought: if index == 0 { text.clone() } else { String::new() },
+                            thought: if index == 0 {
+                                text.clone()
+                            } else {
+                                String::new()
+                            },
                             tool_name: call.name.clone(),
                             tool_args: call.args.clone(),
                             observation: Value::Null,
@@ -84,7 +90,9 @@ impl Trajectory {
                 }
                 Entry::Results { results } => {
                     for (step, result) in steps[open..].iter_mut().zip(results) {
-                        let Observation { value, is_error, .. } = &result.observation;
+                        let Observation {
+                            value, is_error, ..
+                        } = &result.observation;
                         step.observation = value.clone();
                         step.is_error = *is_error;
                     }
@@ -113,9 +121,18 @@ impl Trajectory {
     fn flat_with(&self, thought: &str) -> Values {
         let mut map = Values::new();
         for (index, step) in self.steps.iter().enumerate() {
-            map.insert(format!("{thought}_{index}"), Value::String(step.thought.clone()));
-            map.insert(format!("tool_name_{index}"), Value::String(step.tool_name.clone()));
-            map.insert(format!("tool_args_{index}"), Value::Object(step.tool_args.clone()));
+            map.insert(
+                format!("{thought}_{index}"),
+                Value::String(step.thought.clone()),
+            );
+            map.insert(
+                format!("tool_name_{index}"),
+                Value::String(step.tool_name.clone()),
+            );
+            map.insert(
+                format!("tool_args_{index}"),
+                Value::Object(step.tool_args.clone()),
+            );
             map.insert(format!("observation_{index}"), step.observation.clone());
         }
         map
@@ -134,7 +151,11 @@ impl fmt::Display for Trajectory {
             }
             let args = Value::Object(step.tool_args.clone());
             writeln!(f, "{number}. call: {} {args}", step.tool_name)?;
-            let label = if step.is_error { "error" } else { "observation" };
+            let label = if step.is_error {
+                "error"
+            } else {
+                "observation"
+            };
             let text = match &step.observation {
                 Value::String(text) => text.clone(),
                 other => other.to_string(),
@@ -145,7 +166,7 @@ impl fmt::Display for Trajectory {
     }
 }
 
-/// Later lines stand to the right, so that no text can pass for a line of the trajectory.
-fn indented(text: &str) -> String {
+/// Later lines stand to the right, so that no text can pass for a labelled line.
+pub(crate) fn indented(text: &str) -> String {
     text.replace("\r\n", "\n").replace(['\n', '\r'], "\n   ")
 }

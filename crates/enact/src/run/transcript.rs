@@ -19,7 +19,9 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
         match event {
             Event::Started(started) => {
                 entries.extend(started.history.entries().iter().cloned());
-                entries.push(Entry::Inputs { values: started.inputs.clone() });
+                entries.push(Entry::Inputs {
+                    values: started.inputs.clone(),
+                });
             }
             Event::Stepped(stepped) => match &stepped.outcome {
                 StepOutcome::Act => {
@@ -28,18 +30,34 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
                     edits.clear();
                 }
                 StepOutcome::Nudge(notice) => entries.extend(nudged(stepped, notice)),
-                StepOutcome::Commit(_) | StepOutcome::Extract => step = Some(stepped),
+                StepOutcome::Commit(_) => step = Some(stepped),
+                StepOutcome::Extract if stepped.calls.is_empty() => {
+                    entries.push(said(stepped.thought().to_owned()));
+                }
+                StepOutcome::Extract => {}
             },
-            Event::Misread { predictor: PredictorName::Step, reply, problem, .. } => {
+            Event::Misread {
+                predictor: PredictorName::Step,
+                reply,
+                problem,
+                ..
+            } => {
                 entries.extend(misread(reply, problem));
             }
-            Event::ToolFinished { call_id, observation, .. } => {
+            Event::ToolFinished {
+                call_id,
+                observation,
+                ..
+            } => {
                 results.insert(call_id, observation);
             }
             Event::Asked(question) => {
                 asked.insert(&question.confirmation_id, &question.tool_call.id);
             }
-            Event::Answered { confirmation_id, decision: Decision::Edit { name, args } } => {
+            Event::Answered {
+                confirmation_id,
+                decision: Decision::Edit { name, args },
+            } => {
                 if let Some(id) = asked.get(confirmation_id.as_str()) {
                     let call = Call {
                         id: (*id).to_owned(),
@@ -50,8 +68,13 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
                     edits.insert(id, call);
                 }
             }
-            Event::Summarised { summary, covers, .. } => {
-                entries.push(Entry::Summary { text: summary.clone(), covers: *covers });
+            Event::Summarised {
+                summary, covers, ..
+            } => {
+                entries.push(Entry::Summary {
+                    text: summary.clone(),
+                    covers: *covers,
+                });
             }
             Event::Extracted { outputs, .. } => {
                 let thought = outputs.get("reasoning").and_then(serde_json::Value::as_str);
@@ -88,7 +111,11 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
 
 /// The thought that a commit leaves in the transcript: none when the text was the answer itself.
 fn commit_thought(step: &Stepped) -> &str {
-    if step.calls.is_empty() { "" } else { step.thought() }
+    if step.calls.is_empty() {
+        ""
+    } else {
+        step.thought()
+    }
 }
 
 /// What a step adds to the transcript, once every call has its observation. `outcome` tells what
@@ -122,7 +149,12 @@ pub(crate) fn step_entries(
 
 /// What a reply without calls adds to the transcript.
 pub(crate) fn nudged(step: &Stepped, notice: &str) -> [Entry; 2] {
-    [said(step.thought().to_owned()), Entry::Notice { text: notice.to_owned() }]
+    [
+        said(step.thought().to_owned()),
+        Entry::Notice {
+            text: notice.to_owned(),
+        },
+    ]
 }
 
 /// What an unreadable reply adds to the transcript.
@@ -131,11 +163,24 @@ pub(crate) fn misread(reply: &crate::model::Reply, problem: &str) -> [Entry; 2] 
     for call in &reply.calls {
         text.push_str(&format!("\n{}({})", call.name, call.arguments));
     }
-    [said(text.trim().to_owned()), Entry::Notice { text: problem.to_owned() }]
+    [
+        said(text.trim().to_owned()),
+        Entry::Notice {
+            text: problem.to_owned(),
+        },
+    ]
 }
 
 fn said(text: String) -> Entry {
     // A provider refuses an assistant message without content.
-    let text = if text.is_empty() { "(nothing)".to_owned() } else { text };
-    Entry::Assistant { text, calls: Vec::new(), opaque: None }
+    let text = if text.is_empty() {
+        "(nothing)".to_owned()
+    } else {
+        text
+    };
+    Entry::Assistant {
+        text,
+        calls: Vec::new(),
+        opaque: None,
+    }
 }
