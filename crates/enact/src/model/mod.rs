@@ -8,6 +8,7 @@ mod error;
 mod message;
 mod reply;
 mod request;
+pub mod retry;
 mod scripted;
 
 use std::fmt;
@@ -19,6 +20,7 @@ pub use error::{ModelError, ModelErrorKind};
 pub use message::{Image, ImageSource, Message, Part, Prompt, RawCall};
 pub use reply::{Chunk, FinishReason, Reply, ReplyBuilder, Usage};
 pub use request::{Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice};
+pub use retry::Retrying;
 pub use scripted::{ScriptStep, ScriptedModel, call, calls, fail, say};
 
 /// The chunks of one reply, in the order in which the model produced them.
