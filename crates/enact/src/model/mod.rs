@@ -6,6 +6,8 @@
 
 mod error;
 mod message;
+#[cfg(feature = "openai")]
+pub mod openai;
 mod reply;
 mod request;
 pub mod retry;
@@ -18,6 +20,8 @@ use futures_util::{Stream, StreamExt as _};
 
 pub use error::{ModelError, ModelErrorKind};
 pub use message::{Image, ImageSource, Message, Part, Prompt, RawCall};
+#[cfg(feature = "openai")]
+pub use openai::OpenAi;
 pub use reply::{Chunk, FinishReason, Reply, ReplyBuilder, Usage};
 pub use request::{Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice};
 pub use retry::Retrying;
