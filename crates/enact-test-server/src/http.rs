@@ -20,6 +20,8 @@ pub struct Received {
     pub headers: Vec<(String, String)>,
     /// The body's bytes.
     pub body: Vec<u8>,
+    /// Which of the server's connections it came on, counted from 1.
+    pub connection: usize,
 }
 
 impl Received {
@@ -57,15 +59,17 @@ impl Received {
 /// One client's connection, kept open for further requests.
 #[derive(Debug)]
 pub(crate) struct Connection {
+    number: usize,
     socket: TcpStream,
     buffer: Vec<u8>,
 }
 
 impl Connection {
-    pub(crate) fn new(socket: TcpStream) -> Self {
+    pub(crate) fn new(number: usize, socket: TcpStream) -> Self {
         // Without this, small chunks of different writes arrive glued together.
         let _ = socket.set_nodelay(true);
         Self {
+            number,
             socket,
             buffer: Vec::new(),
         }
@@ -100,6 +104,7 @@ impl Connection {
                 .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
                 .collect(),
             body: Vec::new(),
+            connection: self.number,
         };
         received.body = self.read_body(&received).await?;
         Ok(Some(received))

@@ -224,10 +224,12 @@ async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) {
     let listener = or_panic(TcpListener::from_std(listener));
     // Owned here, so that the connections end with the server.
     let mut connections = JoinSet::new();
+    let mut count = 0;
     while let Ok((socket, _)) = listener.accept().await {
+        count += 1;
         let shared = Arc::clone(&shared);
         connections.spawn(async move {
-            let mut connection = Connection::new(socket);
+            let mut connection = Connection::new(count, socket);
             // A broken connection is the client's business, or what the script asked for.
             let _ = converse(&mut connection, &shared).await;
         });

@@ -64,6 +64,7 @@ fn one_connection_serves_several_requests() {
     assert_eq!(requests.len(), 2);
     assert_eq!(requests[0].header("x-kind"), Some("a"));
     assert_eq!(requests[1].json(), json!({"n": 2}));
+    assert_eq!((requests[0].connection, requests[1].connection), (1, 1));
 }
 
 #[test]
