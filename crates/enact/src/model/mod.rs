@@ -102,3 +102,21 @@ pub trait LanguageModel: Send + Sync + fmt::Debug {
         })
     }
 }
+
+impl<M: LanguageModel + ?Sized> LanguageModel for std::sync::Arc<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn base_url(&self) -> Option<&str> {
+        (**self).base_url()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        (**self).capabilities()
+    }
+
+    fn stream(&self, request: Request) -> ReplyStream<'_> {
+        (**self).stream(request)
+    }
+}

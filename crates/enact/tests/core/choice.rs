@@ -21,7 +21,7 @@ async fn dspy_ex_module_over_scope_over_program() {
     // The program's settings are set once for this test binary, and only here.
     enact::configure(Settings::new().adapter(Xml));
     let ask = async |module: Option<Json>, scope: Option<Chat>, reply: &str| {
-        let mut qa = Predict::dynamic("question -> answer").unwrap().with_shared_model(model(reply));
+        let mut qa = Predict::dynamic("question -> answer").unwrap().with_model(model(reply));
         if let Some(adapter) = module {
             qa = qa.with_adapter(adapter);
         }
@@ -50,7 +50,7 @@ async fn dspy_ex_a_scoped_adapter_governs_step_and_extract() {
     let agent = ReAct::dynamic("question -> answer", search_and_add())
         .unwrap()
         .with_max_iterations(1)
-        .with_shared_model(model.clone());
+        .with_model(model.clone());
     let settings = Settings::new().adapter(Xml);
     let call = async { agent.call(values! { question: "q" }).await.unwrap().finished().unwrap() };
     let done = enact::scope(settings, call).await;
@@ -72,7 +72,7 @@ async fn a_step_adapter_is_for_the_steps_only() {
         .with_max_iterations(1)
         .with_adapter(Xml)
         .with_step_adapter(Json)
-        .with_shared_model(model);
+        .with_model(model);
     let done = agent.call(values! { question: "q" }).await.unwrap().finished().unwrap();
     let spec = &done.run().started().agent;
     assert_eq!((spec.step_adapter.as_deref(), spec.adapter.as_str()), (Some("json"), "xml"));
@@ -103,7 +103,7 @@ async fn a_predictor_may_have_a_model_of_its_own() {
     let mut agent = ReAct::dynamic("question -> answer", search_and_add())
         .unwrap()
         .with_max_iterations(0)
-        .with_shared_model(large);
+        .with_model(large);
     agent.predictor_mut("extract").unwrap().set_model(small);
     let done = agent.call(values! { question: "q" }).await.unwrap().finished().unwrap();
     assert_eq!(done.outputs["answer"], "small");

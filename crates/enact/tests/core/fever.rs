@@ -56,7 +56,7 @@ async fn recorded_episodes_replay_to_the_recorded_answers() {
             .with_adapter(Tagged::default())
             .with_max_iterations(20)
             .with_max_repairs(20)
-            .with_shared_model(model.clone());
+            .with_model(model.clone());
         let outcome = agent.call(values! { claim: episode["claim"] }).await;
         model.abandon();
         let done = outcome.unwrap_or_else(|error| panic!("episode {number}: {error}")).finished().unwrap();

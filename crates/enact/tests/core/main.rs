@@ -72,7 +72,7 @@ pub struct Played {
 
 pub fn agent(signature: &str, tools: Tools, script: impl IntoIterator<Item = ScriptStep>) -> Played {
     let model = Arc::new(ScriptedModel::new(script));
-    let agent = ReAct::dynamic(signature, tools).unwrap().with_shared_model(model.clone());
+    let agent = ReAct::dynamic(signature, tools).unwrap().with_model(model.clone());
     Played { agent, model }
 }
 

@@ -17,7 +17,7 @@ fn texts(model: &ScriptedModel, index: usize) -> Vec<String> {
 #[tokio::test]
 async fn predict_asks_once() {
     let model = scripted([say("Paris")]);
-    let qa = Predict::dynamic("question -> answer").unwrap().with_shared_model(model.clone());
+    let qa = Predict::dynamic("question -> answer").unwrap().with_model(model.clone());
     let done = qa.call(values! { question: "Capital of France?" }).await.unwrap().finished().unwrap();
     assert_eq!(done.outputs["answer"], "Paris");
     assert!(done.trajectory().steps().is_empty());
@@ -34,7 +34,7 @@ async fn predict_with_typed_outputs_and_demonstrations_in_order() {
             // An incomplete demonstration is shown as far as it goes.
             Demo::new(values! { text: "hello" }, values! { label: "ham" }),
         ])
-        .with_shared_model(model.clone());
+        .with_model(model.clone());
     let done = classify.call(values! { text: "win money" }).await.unwrap().finished().unwrap();
     assert_eq!(done.outputs["score"], 0.9);
     let texts = texts(&model, 0);
@@ -49,7 +49,7 @@ async fn predict_with_typed_outputs_and_demonstrations_in_order() {
 async fn chain_of_thought_reasons_before_it_answers() {
     let model = scripted([say(r#"{"reasoning": "2 and 2 make 4.", "answer": 4}"#)]);
     let cot =
-        ChainOfThought::dynamic("question -> answer: int").unwrap().with_shared_model(model.clone());
+        ChainOfThought::dynamic("question -> answer: int").unwrap().with_model(model.clone());
     let done = cot.call(values! { question: "2+2?" }).await.unwrap().finished().unwrap();
     assert_eq!(done.outputs["answer"], 4);
     assert_eq!(done.reasoning(), Some("2 and 2 make 4."));
@@ -59,7 +59,7 @@ async fn chain_of_thought_reasons_before_it_answers() {
 #[tokio::test]
 async fn dspy_ex_output_retries_succeed_within_the_budget_and_feed_the_error_back() {
     let model = scripted([say("no idea"), say(r#"{"answer": 4}"#)]);
-    let qa = Predict::dynamic("question -> answer: int").unwrap().with_shared_model(model.clone());
+    let qa = Predict::dynamic("question -> answer: int").unwrap().with_model(model.clone());
     let done = qa.call(values! { question: "2+2?" }).await.unwrap().finished().unwrap();
     assert_eq!(done.outputs["answer"], 4);
     let texts = texts(&model, 1);
@@ -74,7 +74,7 @@ async fn dspy_ex_output_retries_stop_after_the_budget_and_zero_is_off() {
         let qa = Predict::dynamic("question -> answer: int")
             .unwrap()
             .with_max_repairs(budget)
-            .with_shared_model(model.clone());
+            .with_model(model.clone());
         let error = qa.call(values! { question: "2+2?" }).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NoAnswer);
         model.assert_complete();
@@ -85,7 +85,7 @@ async fn dspy_ex_output_retries_stop_after_the_budget_and_zero_is_off() {
 async fn missing_and_unknown_inputs_are_errors_that_show_the_signature() {
     let qa = Predict::dynamic("question: str, k: int = 3 -> answer")
         .unwrap()
-        .with_shared_model(scripted([]));
+        .with_model(scripted([]));
     let error = qa.call(values! { qestion: "typo", extra: 1 }).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Input);
     let text = error.to_string();
@@ -102,7 +102,7 @@ async fn inputs_are_defaulted_and_coerced_without_loss() {
     let model = scripted([say("a"), say("b")]);
     let qa = Predict::dynamic("question: str, k: int = 3 -> answer")
         .unwrap()
-        .with_shared_model(model.clone());
+        .with_model(model.clone());
     let done = qa.call(values! { question: "q" }).await.unwrap().finished().unwrap();
     assert_eq!(done.run().started().inputs["k"], 3);
     let done = qa.call(values! { question: "q", k: "5" }).await.unwrap().finished().unwrap();
@@ -125,7 +125,7 @@ async fn a_signature_value_works_like_an_arrow_string() {
     let signature = Signature::parse("question -> answer").unwrap().with_instructions("Be terse.");
     let model = Arc::new(ScriptedModel::new([say("[[ ## answer ## ]]\nyes")])
         .with_capabilities(Capabilities::TEXT));
-    let qa = Predict::dynamic(signature).unwrap().with_shared_model(model.clone());
+    let qa = Predict::dynamic(signature).unwrap().with_model(model.clone());
     let done = qa.call(values! { question: "q" }).await.unwrap().finished().unwrap();
     assert_eq!(done.outputs["answer"], json!("yes"));
     assert!(texts(&model, 0)[0].contains("Be terse."));

@@ -147,7 +147,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 fn play(adapter: &str, plan: &Plan) -> (Prediction<Values>, Vec<Request>) {
     let agent = agent(adapter);
     let model = Arc::new(ScriptedModel::new(script(&agent, adapter, plan)));
-    let agent = agent.with_shared_model(model.clone());
+    let agent = agent.with_model(model.clone());
     let done = block_on(async { agent.call(values! { question: plan.question }).await });
     let done = done.unwrap_or_else(|error| panic!("{adapter}: {error}")).finished().unwrap();
     model.assert_complete();
@@ -220,7 +220,7 @@ proptest! {
             steps.splice(at..at, [fail(ModelErrorKind::ContextLength, "too long"), say(said)]);
         }
         let model = Arc::new(ScriptedModel::new(steps));
-        let agent = agent.with_shared_model(model.clone());
+        let agent = agent.with_model(model.clone());
         let done = block_on(async { agent.call(values! { question: plan.question }).await }).unwrap().finished().unwrap();
         prop_assert_eq!(&done.outputs, &plain.outputs);
         prop_assert_eq!(done.trajectory(), plain.trajectory());
@@ -329,7 +329,7 @@ fn opaque_parts_and_images_survive_the_round_trip_and_are_sent_back() {
     ]));
     let agent = ReAct::dynamic("question -> answer", Tools::new().with(picture))
         .unwrap()
-        .with_shared_model(model.clone());
+        .with_model(model.clone());
     let done = block_on(async { agent.call(values! { question: "q" }).await }).unwrap().finished().unwrap();
     let history: History = serde_json::from_str(&serde_json::to_string(&done.history).unwrap()).unwrap();
     assert_eq!(history, done.history);

@@ -153,7 +153,7 @@ async fn udspy_unreadable_replies_are_retried_and_the_error_is_fed_back() {
     );
     let agent = ReAct::dynamic("question -> answer", Tools::new().with(search()))
         .unwrap()
-        .with_shared_model(model.clone());
+        .with_model(model.clone());
     let done = agent.call(values! { question: "q" }).await.unwrap().finished().unwrap();
     assert_eq!(done.outputs["answer"], "a");
     let requests = model.requests();

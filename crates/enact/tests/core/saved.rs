@@ -22,7 +22,7 @@ async fn tuned_state_goes_through_json_into_another_agent() {
     let model = Arc::new(ScriptedModel::new([call("submit", json!({"answer": "a"}))]));
     let mut agent = ReAct::dynamic("question -> answer", search_and_add())
         .unwrap()
-        .with_shared_model(model.clone());
+        .with_model(model.clone());
     agent.load(&saved).unwrap();
     assert_eq!(agent.save(), saved);
     let _ = agent.call(values! { question: "q" }).await.unwrap();
