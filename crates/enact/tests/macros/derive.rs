@@ -64,13 +64,13 @@ fn the_sides_are_structs_that_go_through_json() {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-struct Report {
+pub(crate) struct Report {
     city: String,
     unit: Unit,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-enum Unit {
+pub(crate) enum Unit {
     Celsius,
     Fahrenheit,
 }

@@ -1,0 +1,3 @@
+fn main() {
+    let _ = enact_macros::signature!("question, tools -> answer");
+}

@@ -1,0 +1,9 @@
+use enact_macros::Signature;
+
+#[derive(Signature)]
+enum Weather {
+    Question,
+    Answer,
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use enact_macros::Signature;
+
+#[derive(Signature)]
+struct Weather(#[input] String, #[output] String);
+
+fn main() {}

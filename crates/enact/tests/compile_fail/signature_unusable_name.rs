@@ -1,0 +1,11 @@
+use enact_macros::Signature;
+
+#[derive(Signature)]
+struct Weather {
+    #[input]
+    größe: String,
+    #[output]
+    answer: String,
+}
+
+fn main() {}

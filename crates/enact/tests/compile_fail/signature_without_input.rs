@@ -1,0 +1,9 @@
+use enact_macros::Signature;
+
+#[derive(Signature)]
+struct Weather {
+    #[output]
+    answer: String,
+}
+
+fn main() {}

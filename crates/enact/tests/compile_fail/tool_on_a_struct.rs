@@ -1,0 +1,6 @@
+use enact_macros::tool;
+
+#[tool]
+struct Weather;
+
+fn main() {}

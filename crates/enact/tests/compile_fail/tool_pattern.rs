@@ -1,0 +1,8 @@
+use enact_macros::tool;
+
+#[tool]
+async fn weather((city, country): (String, String)) -> String {
+    city + &country
+}
+
+fn main() {}
