@@ -61,23 +61,12 @@ pub(crate) fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
                     .build_checked_by_macro()
             }
 
+            // Reads every field: a struct that only declares a signature is not dead code.
             fn split(self) -> (Self::Input, Self::Output) {
                 (
                     #input_ident { #(#input_names: self.#input_names),* },
                     #output_ident { #(#output_names: self.#output_names),* },
                 )
-            }
-        }
-
-        // Joining is the way back from `split`; it also constructs the struct, so that one that
-        // only declares a signature is not reported as dead code.
-        #[automatically_derived]
-        impl ::core::convert::From<(#input_ident, #output_ident)> for #ident {
-            fn from((input, output): (#input_ident, #output_ident)) -> Self {
-                #ident {
-                    #(#input_names: input.#input_names,)*
-                    #(#output_names: output.#output_names,)*
-                }
             }
         }
     })
