@@ -1,4 +1,4 @@
 fn main() {
     let arrow = "question -> answer";
-    let _ = enact_macros::signature!(arrow);
+    let _ = enact::signature!(arrow);
 }

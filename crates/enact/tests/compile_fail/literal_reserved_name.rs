@@ -1,3 +1,3 @@
 fn main() {
-    let _ = enact_macros::signature!("question, tools -> answer");
+    let _ = enact::signature!("question, tools -> answer");
 }

@@ -1,3 +1,3 @@
 fn main() {
-    let _ = enact_macros::signature!("question: str, answer: str");
+    let _ = enact::signature!("question: str, answer: str");
 }

@@ -1,4 +1,4 @@
-use enact_macros::Signature;
+use enact::Signature;
 
 #[derive(Signature)]
 struct Weather {

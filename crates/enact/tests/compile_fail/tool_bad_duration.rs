@@ -1,4 +1,4 @@
-use enact_macros::tool;
+use enact::tool;
 
 #[tool(timeout = "5 days")]
 async fn weather(city: String) -> String {

@@ -1,4 +1,4 @@
-use enact_macros::tool;
+use enact::tool;
 
 #[tool(read_only = true)]
 async fn weather(city: String) -> String {

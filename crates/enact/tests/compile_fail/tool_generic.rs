@@ -1,4 +1,4 @@
-use enact_macros::tool;
+use enact::tool;
 
 #[tool]
 async fn weather<T: ToString>(city: T) -> String {

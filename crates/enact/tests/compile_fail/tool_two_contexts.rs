@@ -1,5 +1,5 @@
 use enact::ToolContext;
-use enact_macros::tool;
+use enact::tool;
 
 #[tool]
 async fn weather(city: String, context: &ToolContext, again: ToolContext) -> String {

@@ -1,4 +1,4 @@
-use enact_macros::tool;
+use enact::tool;
 
 #[tool(readonly)]
 async fn weather(city: String) -> String {

@@ -1,4 +1,4 @@
-use enact_macros::toolbox;
+use enact::toolbox;
 
 struct Weather;
 

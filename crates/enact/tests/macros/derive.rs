@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use enact::TypedSignature;
-use enact_macros::Signature;
+use enact::{Signature, TypedSignature};
 use enact_signature::Type;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -171,7 +170,7 @@ fn a_signature_that_is_only_named_causes_no_warning() {
 
 mod elsewhere {
     /// Visible from outside, with its sides and their fields.
-    #[derive(enact_macros::Signature)]
+    #[derive(enact::Signature)]
     pub(super) struct Shared {
         #[input]
         pub(super) a: String,

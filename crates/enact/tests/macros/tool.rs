@@ -7,8 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use enact::tool::{Confirmation, Effect, ToolSpec};
-use enact::{Tool, ToolContext, ToolError, ToolOutput, Tools};
-use enact_macros::tool;
+use enact::{Tool, ToolContext, ToolError, ToolOutput, Tools, tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
