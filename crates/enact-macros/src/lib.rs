@@ -44,8 +44,7 @@ pub fn derive_signature(item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro]
 pub fn signature(arrow: TokenStream) -> TokenStream {
-    let arrow = parse_macro_input!(arrow as syn::LitStr);
-    literal::expand(&arrow)
+    literal::expand(arrow.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }
@@ -80,8 +79,8 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes tools of the methods of a type.
 ///
-/// Methods that carry `#[tool]` (with the options and rules of [`macro@tool`]) become tools that
-/// share one value; they take `&self`, or no `self` at all. The block gets a method more:
+/// Methods that carry `#[tool]` (with the options and rules of [`macro@tool`], which need not be
+/// imported) become tools that share one value; they take `&self`, or no `self` at all. The block gets a method more:
 /// `pub fn tools(self: &Arc<Self>) -> enact::Tools`.
 #[proc_macro_attribute]
 pub fn toolbox(options: TokenStream, item: TokenStream) -> TokenStream {

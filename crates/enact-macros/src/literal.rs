@@ -6,7 +6,12 @@ use quote::quote;
 use serde_json::Value;
 use syn::LitStr;
 
-pub(crate) fn expand(arrow: &LitStr) -> syn::Result<TokenStream> {
+pub(crate) fn expand(tokens: TokenStream) -> syn::Result<TokenStream> {
+    let arrow: LitStr = syn::parse2(tokens).map_err(|error| {
+        let message = "`signature!` takes an arrow string in quotes, such as `\"question -> \
+                       answer\"`; one that is known at run time only is for `Signature::parse`";
+        syn::Error::new(error.span(), message)
+    })?;
     let signature = Signature::parse(&arrow.value())
         .map_err(|error| syn::Error::new(arrow.span(), error.to_string()))?;
     let inputs = signature.inputs().iter().map(field);

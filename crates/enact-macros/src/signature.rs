@@ -2,7 +2,7 @@
 
 use enact_signature as model;
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Expr, Fields, Ident, Meta, Type};
@@ -61,23 +61,12 @@ pub(crate) fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
                     .build_checked_by_macro()
             }
 
+            // Reads every field: a struct that only declares a signature is not dead code.
             fn split(self) -> (Self::Input, Self::Output) {
                 (
                     #input_ident { #(#input_names: self.#input_names),* },
                     #output_ident { #(#output_names: self.#output_names),* },
                 )
-            }
-        }
-
-        // Joining is the way back from `split`; it also constructs the struct, so that one that
-        // only declares a signature is not reported as dead code.
-        #[automatically_derived]
-        impl ::core::convert::From<(#input_ident, #output_ident)> for #ident {
-            fn from((input, output): (#input_ident, #output_ident)) -> Self {
-                #ident {
-                    #(#input_names: input.#input_names,)*
-                    #(#output_names: output.#output_names,)*
-                }
             }
         }
     })
@@ -93,8 +82,8 @@ fn declared(item: &DeriveInput) -> syn::Result<Vec<Declared<'_>>> {
         return Err(syn::Error::new(item.ident.span(), SHAPE));
     };
     if !item.generics.params.is_empty() || item.generics.where_clause.is_some() {
-        return Err(syn::Error::new(
-            item.generics.span(),
+        return Err(syn::Error::new_spanned(
+            &item.generics,
             "a signature cannot be generic: its fields need types that are known here",
         ));
     }
@@ -114,18 +103,11 @@ fn declared(item: &DeriveInput) -> syn::Result<Vec<Declared<'_>>> {
     }) {
         return Err(all);
     }
-    for (side, name, other) in [
-        (Side::Input, "input", "output"),
-        (Side::Output, "output", "input"),
-    ] {
+    for (side, name) in [(Side::Input, "input"), (Side::Output, "output")] {
         if !fields.iter().any(|field| field.side == side) {
-            return Err(syn::Error::new(
-                item.ident.span(),
-                format!(
-                    "the signature has no {name}: put `#[{name}]` on a field; beside it there has \
-                     to be an `#[{other}]`"
-                ),
-            ));
+            let message =
+                format!("the signature has no {name}: put `#[{name}]` on at least one field");
+            return Err(syn::Error::new(item.ident.span(), message));
         }
     }
     Ok(fields)
@@ -144,7 +126,9 @@ fn declare<'a>(field: &'a syn::Field, ident: &'a Ident) -> syn::Result<Declared<
     let (side, mark) = match marks.as_slice() {
         [only] => *only,
         [] => {
-            let message = format!("`{ident}` is neither: put `#[input]` or `#[output]` on it");
+            let message = format!(
+                "`{ident}` is neither an input nor an output: put `#[input]` or `#[output]` on it"
+            );
             return Err(syn::Error::new(ident.span(), message));
         }
         [(first, _), (second, extra), ..] => {
@@ -153,7 +137,7 @@ fn declare<'a>(field: &'a syn::Field, ident: &'a Ident) -> syn::Result<Declared<
             } else {
                 format!("`{ident}` cannot be both: choose `#[input]` or `#[output]`")
             };
-            return Err(syn::Error::new(extra.span(), message));
+            return Err(syn::Error::new_spanned(extra, message));
         }
     };
     check_name(side, ident)?;
@@ -192,11 +176,11 @@ fn default_of(side: Side, mark: &Attribute) -> syn::Result<Option<Expr>> {
     if side == Side::Output {
         let message = "`#[output]` takes no options: the model always has to produce it, unless \
                        its type is an `Option`";
-        return Err(syn::Error::new(mark.span(), message));
+        return Err(syn::Error::new_spanned(mark, message));
     }
     const ALLOWED: &str = "the only option of `#[input]` is `#[input(default = 3)]`";
     let Meta::List(list) = &mark.meta else {
-        return Err(syn::Error::new(mark.span(), ALLOWED));
+        return Err(syn::Error::new_spanned(mark, ALLOWED));
     };
     let mut default = None;
     list.parse_nested_meta(|option| {
@@ -211,7 +195,7 @@ fn default_of(side: Side, mark: &Attribute) -> syn::Result<Option<Expr>> {
     })?;
     default
         .map(Some)
-        .ok_or_else(|| syn::Error::new(mark.span(), ALLOWED))
+        .ok_or_else(|| syn::Error::new_spanned(mark, ALLOWED))
 }
 
 fn field_value(field: &Declared<'_>) -> TokenStream {
@@ -255,7 +239,7 @@ fn typed_default(ty: &Type, default: &Expr) -> TokenStream {
     }
     match default {
         Expr::Lit(lit) if matches!(lit.lit, syn::Lit::Str(_)) => {
-            quote!(<#ty as ::core::convert::From<&str>>::from(#default))
+            quote_spanned!(default.span()=> ::core::convert::From::from(#default))
         }
         _ => quote!(#default),
     }

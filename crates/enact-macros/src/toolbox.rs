@@ -2,19 +2,45 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::spanned::Spanned;
-use syn::{ImplItem, ImplItemFn, Item, ItemImpl, ReceiverKind};
+use syn::{Attribute, ImplItem, ImplItemFn, Item, ItemImpl, ReceiverKind};
 
-use crate::tool::{ToolFunction, options_of};
+use crate::tool::{ToolFunction, options_of, strip};
 
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     if !options.is_empty() {
-        return Err(syn::Error::new(
-            options.span(),
+        return Err(syn::Error::new_spanned(
+            options,
             "`#[toolbox]` takes no options: put them on the methods, as in `#[tool(read_only)]`",
         ));
     }
     let mut block = block(item)?;
+    match tools_of(&mut block) {
+        Ok(tools) => {
+            block.items.push(syn::parse_quote! {
+                /// The tools of this value, to be handed to an agent.
+                #[allow(unreachable_pub)]
+                pub fn tools(self: &::std::sync::Arc<Self>) -> ::enact::tool::Tools {
+                    ::enact::tool::Tools::new() #(.with(#tools))*
+                }
+            });
+            Ok(quote!(#block))
+        }
+        Err(error) => {
+            // The methods are kept, so that their callers are not reported on top of the mistake.
+            for item in &mut block.items {
+                if let ImplItem::Fn(method) = item {
+                    take_tool(method);
+                    strip(&mut method.sig.inputs);
+                }
+            }
+            let error = error.into_compile_error();
+            Ok(quote!(#block #error))
+        }
+    }
+}
+
+/// The expressions that make the tools.
+fn tools_of(block: &mut ItemImpl) -> syn::Result<Vec<TokenStream>> {
     let mut tools: Vec<(String, TokenStream)> = Vec::new();
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else { continue };
@@ -35,28 +61,20 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> syn::Result<Tok
         }
     }
     if tools.is_empty() {
-        return Err(syn::Error::new(
-            block.self_ty.span(),
+        return Err(syn::Error::new_spanned(
+            &block.self_ty,
             "no method of this `#[toolbox]` is a tool: put `#[tool]` on those that are",
         ));
     }
-    let tools = tools.into_iter().map(|(_, tool)| tool);
-    block.items.push(syn::parse_quote! {
-        /// The tools of this value, to be handed to an agent.
-        #[allow(unreachable_pub)]
-        pub fn tools(self: &::std::sync::Arc<Self>) -> ::enact::tool::Tools {
-            ::enact::tool::Tools::new() #(.with(#tools))*
-        }
-    });
-    Ok(quote!(#block))
+    Ok(tools.into_iter().map(|(_, tool)| tool).collect())
 }
 
 fn block(item: TokenStream) -> syn::Result<ItemImpl> {
     match syn::parse2::<Item>(item)? {
         Item::Impl(block) => match &block.trait_ {
             None => Ok(block),
-            Some((path, _)) => Err(syn::Error::new(
-                path.span(),
+            Some((path, _)) => Err(syn::Error::new_spanned(
+                path,
                 "`#[toolbox]` goes on the methods of a type, not on the `impl` of a trait",
             )),
         },
@@ -64,34 +82,39 @@ fn block(item: TokenStream) -> syn::Result<ItemImpl> {
             function.sig.ident.span(),
             "`#[toolbox]` goes on an `impl` block; for a function there is `#[tool]`",
         )),
-        other => Err(syn::Error::new(
-            other.span(),
+        other => Err(syn::Error::new_spanned(
+            other,
             "`#[toolbox]` goes on an `impl` block with `#[tool]` methods",
         )),
     }
 }
 
-/// The name of the tool, and the expression that makes it; nothing for a method that is none.
-fn tool_of(method: &mut ImplItemFn) -> syn::Result<Option<(String, TokenStream)>> {
-    let is_tool = |attribute: &syn::Attribute| {
+/// The `#[tool]` of a method, which is not left for rustc to look up.
+fn take_tool(method: &mut ImplItemFn) -> Option<Attribute> {
+    let is_tool = |attribute: &Attribute| {
         attribute
             .path()
             .segments
             .last()
             .is_some_and(|segment| segment.ident == "tool")
     };
-    let Some(place) = method.attrs.iter().position(is_tool) else {
+    let place = method.attrs.iter().position(is_tool)?;
+    Some(method.attrs.remove(place))
+}
+
+/// The name of the tool, and the expression that makes it; nothing for a method that is none.
+fn tool_of(method: &mut ImplItemFn) -> syn::Result<Option<(String, TokenStream)>> {
+    let Some(attribute) = take_tool(method) else {
         return Ok(None);
     };
-    let attribute = method.attrs.remove(place);
     let options = options_of(&attribute)?;
     let mut tool = ToolFunction::take(options, &method.attrs, &mut method.sig)?;
     let has_receiver = match method.sig.receiver() {
         None => false,
         Some(receiver) => {
             if !matches!(receiver.kind, ReceiverKind::Reference(_, _, None)) {
-                return Err(syn::Error::new(
-                    receiver.span(),
+                return Err(syn::Error::new_spanned(
+                    receiver,
                     "a tool takes `&self`: calls share the value and may run at once; put what \
                      changes behind a `Mutex`",
                 ));

@@ -31,9 +31,9 @@ impl Arguments {
             if let Some(context) = context_of(&parameter.ty) {
                 if std::mem::replace(&mut has_context, true) {
                     let message = "the `ToolContext` is asked for twice: keep one";
-                    return Err(syn::Error::new(parameter.ty.span(), message));
+                    return Err(syn::Error::new_spanned(&parameter.ty, message));
                 }
-                parameter.attrs.retain(|attribute| !is_doc(attribute));
+                take_attributes(&mut parameter.attrs);
                 arguments.passed.push(context);
                 continue;
             }
@@ -74,6 +74,15 @@ impl Arguments {
     }
 }
 
+/// Removes the attributes that rustc would not accept on parameters.
+pub(crate) fn strip(inputs: &mut Punctuated<FnArg, Token![,]>) {
+    for input in inputs {
+        if let FnArg::Typed(parameter) = input {
+            take_attributes(&mut parameter.attrs);
+        }
+    }
+}
+
 fn context_of(ty: &Type) -> Option<TokenStream> {
     match ty {
         Type::Reference(reference) if reference.mutability.is_none() => {
@@ -88,8 +97,8 @@ fn named(parameter: &PatType) -> syn::Result<&Ident> {
         Pat::Ident(pattern) if pattern.subpat.is_none() && pattern.by_ref.is_none() => {
             Ok(&pattern.ident)
         }
-        other => Err(syn::Error::new(
-            other.span(),
+        other => Err(syn::Error::new_spanned(
+            other,
             "the parameter of a tool needs a plain name, which the model sees: write `city: \
              String`, and take it apart in the body",
         )),
@@ -114,13 +123,13 @@ fn owned(ty: &Type) -> syn::Result<(TokenStream, Option<Token![&]>)> {
         Type::ImplTrait(_) => {
             let message = "the parameter of a tool needs a type of its own, not `impl Trait`: the \
                            model has to know what to send";
-            return Err(syn::Error::new(ty.span(), message));
+            return Err(syn::Error::new_spanned(ty, message));
         }
         Type::Reference(reference) => {
-            if let Some(mutability) = reference.mutability {
+            if reference.mutability.is_some() {
                 let message = "a tool cannot take `&mut`: its arguments come from the model, and \
                                nobody sees the change; take the value";
-                return Err(syn::Error::new(mutability.span(), message));
+                return Err(syn::Error::new_spanned(reference, message));
             }
             let read = match &*reference.elem {
                 Type::Slice(slice) => {
@@ -139,7 +148,7 @@ fn owned(ty: &Type) -> syn::Result<(TokenStream, Option<Token![&]>)> {
     if has_reference(read.clone()) {
         let message = "references inside of a type cannot be read from a call: take an owned \
                        value, such as `Option<String>`";
-        return Err(syn::Error::new(ty.span(), message));
+        return Err(syn::Error::new_spanned(ty, message));
     }
     Ok((read, borrow))
 }

@@ -7,27 +7,40 @@ pub(crate) mod types;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
 use syn::{Attribute, Item, ItemFn, ReturnType, Safety, Signature};
 
 use crate::doc_text::{doc_text, is_doc};
 use arguments::Arguments;
+pub(crate) use arguments::strip;
 use options::Options;
 
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let options = Options::parse(options)?;
     let mut function = function(item)?;
+    match read(options, &mut function) {
+        Ok(tool) => Ok(expanded(&function, &tool)),
+        Err(error) => {
+            // The function is kept, so that its callers are not reported on top of the mistake.
+            strip(&mut function.sig.inputs);
+            let error = error.into_compile_error();
+            Ok(quote!(#function #error))
+        }
+    }
+}
+
+fn read(options: TokenStream, function: &mut ItemFn) -> syn::Result<ToolFunction> {
     if let Some(receiver) = function.sig.receiver() {
-        return Err(syn::Error::new(
-            receiver.span(),
+        return Err(syn::Error::new_spanned(
+            receiver,
             "`#[tool]` on a method needs `#[toolbox]` on the `impl` block",
         ));
     }
-    let tool = ToolFunction::take(options, &function.attrs, &mut function.sig)?;
+    ToolFunction::take(Options::parse(options)?, &function.attrs, &mut function.sig)
+}
 
+fn expanded(function: &ItemFn, tool: &ToolFunction) -> TokenStream {
     let ItemFn {
         vis, sig, attrs, ..
-    } = &function;
+    } = function;
     let ident = &sig.ident;
     let docs = attrs.iter().filter(|attribute| is_doc(attribute));
     let doc = format!("The tool of the function [`{ident}()`].");
@@ -36,14 +49,19 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> syn::Result<Tok
     let definition = tool.arguments.definition();
     let spec = tool.spec();
     let run = tool.run(&quote!(#ident));
-    Ok(quote! {
+    quote! {
         #function
 
         #(#conditions)*
         #(#docs)*
         #doc
         #[allow(non_camel_case_types)]
-        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
+        #[derive(
+            ::core::fmt::Debug,
+            ::core::clone::Clone,
+            ::core::marker::Copy,
+            ::core::default::Default,
+        )]
         #vis struct #ident {}
 
         #(#conditions)*
@@ -67,18 +85,18 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> syn::Result<Tok
                 }
             }
         };
-    })
+    }
 }
 
 fn function(item: TokenStream) -> syn::Result<ItemFn> {
     match syn::parse2::<Item>(item)? {
         Item::Fn(function) => Ok(function),
-        Item::Impl(block) => Err(syn::Error::new(
-            block.impl_token.span(),
+        Item::Impl(block) => Err(syn::Error::new_spanned(
+            block.self_ty,
             "`#[tool]` goes on a function; for an `impl` block there is `#[toolbox]`",
         )),
-        other => Err(syn::Error::new(
-            other.span(),
+        other => Err(syn::Error::new_spanned(
+            other,
             "`#[tool]` goes on a function, such as `async fn weather(city: String) -> String`",
         )),
     }
@@ -91,7 +109,29 @@ pub(crate) struct ToolFunction {
     options: Options,
     pub(crate) arguments: Arguments,
     is_async: bool,
-    returns_result: bool,
+    returns: Returns,
+}
+
+/// What a function gives back, as far as it is written.
+enum Returns {
+    Value,
+    /// `Result<T, E>`, where the error is known by its text.
+    Result,
+    /// `Result<T, ToolError>`.
+    ToolResult,
+}
+
+impl Returns {
+    fn of(output: &ReturnType) -> Self {
+        let ReturnType::Type(_, ty) = output else {
+            return Self::Value;
+        };
+        match types::result_error(ty) {
+            None => Self::Value,
+            Some(Some(error)) if types::is_named(error, "ToolError") => Self::ToolResult,
+            Some(_) => Self::Result,
+        }
+    }
 }
 
 impl ToolFunction {
@@ -110,17 +150,13 @@ impl ToolFunction {
             Some(description) => description.value(),
             None => doc_text(attributes).unwrap_or_default(),
         };
-        let returns_result = match &signature.output {
-            ReturnType::Type(_, ty) => types::is_named(ty, "Result"),
-            ReturnType::Default => false,
-        };
         Ok(Self {
             name,
             description,
             options,
             arguments: Arguments::take(&mut signature.inputs)?,
             is_async: signature.asyncness.is_some(),
-            returns_result,
+            returns: Returns::of(&signature.output),
         })
     }
 
@@ -159,18 +195,22 @@ impl ToolFunction {
     }
 
     fn converted(&self, value: &TokenStream) -> TokenStream {
-        if !self.returns_result {
-            return quote!(::enact::__private::IntoToolResult::into_tool_result(#value));
-        }
-        // The alternate form shows the causes too, for those errors that keep them.
+        let error = match self.returns {
+            Returns::Value => {
+                return quote!(::enact::__private::IntoToolResult::into_tool_result(#value));
+            }
+            Returns::ToolResult => quote!(error),
+            // The alternate form shows the causes too, for those errors that keep them.
+            Returns::Result => {
+                quote!(::enact::tool::ToolError::new(::std::format!("{error:#}")))
+            }
+        };
         quote! {
             match #value {
                 ::core::result::Result::Ok(value) => {
                     ::enact::__private::IntoToolResult::into_tool_result(value)
                 }
-                ::core::result::Result::Err(error) => ::core::result::Result::Err(
-                    ::enact::tool::ToolError::new(::std::format!("{error:#}")),
-                ),
+                ::core::result::Result::Err(error) => ::core::result::Result::Err(#error),
             }
         }
     }
@@ -181,8 +221,8 @@ pub(crate) fn options_of(attribute: &Attribute) -> syn::Result<Options> {
     match &attribute.meta {
         syn::Meta::Path(_) => Ok(Options::default()),
         syn::Meta::List(list) => Options::parse(list.tokens.clone()),
-        syn::Meta::NameValue(pair) => Err(syn::Error::new(
-            pair.span(),
+        syn::Meta::NameValue(pair) => Err(syn::Error::new_spanned(
+            pair,
             "write `#[tool]`, or the options in parentheses: `#[tool(read_only)]`",
         )),
     }
@@ -190,7 +230,7 @@ pub(crate) fn options_of(attribute: &Attribute) -> syn::Result<Options> {
 
 fn refuse_unsuitable(signature: &Signature) -> syn::Result<()> {
     let refuse = |place: &dyn ToTokens, message: &str| {
-        Err(syn::Error::new(place.to_token_stream().span(), message))
+        Err(syn::Error::new_spanned(place.to_token_stream(), message))
     };
     if !signature.generics.params.is_empty() || signature.generics.where_clause.is_some() {
         return refuse(

@@ -19,11 +19,25 @@ pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
 /// `T` of `Option<T>`.
 pub(crate) fn option_of(ty: &Type) -> Option<&Type> {
     let segment = last_segment(ty).filter(|segment| segment.ident == "Option")?;
-    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
-        return None;
-    };
-    arguments.args.iter().find_map(|argument| match argument {
-        GenericArgument::Type(inner) => Some(inner),
+    arguments(segment).next()
+}
+
+/// For `Result<T, E>`, the error: nothing where an alias such as `io::Result<T>` leaves it out.
+pub(crate) fn result_error(ty: &Type) -> Option<Option<&Type>> {
+    let segment = last_segment(ty).filter(|segment| segment.ident == "Result")?;
+    Some(arguments(segment).nth(1))
+}
+
+fn arguments(segment: &PathSegment) -> impl Iterator<Item = &Type> {
+    let bracketed = match &segment.arguments {
+        PathArguments::AngleBracketed(bracketed) => Some(bracketed.args.iter()),
         _ => None,
-    })
+    };
+    bracketed
+        .into_iter()
+        .flatten()
+        .filter_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        })
 }

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use enact::TypedSignature;
-use enact_macros::Signature;
+use enact::{Signature, TypedSignature};
 use enact_signature::Type;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,13 +63,13 @@ fn the_sides_are_structs_that_go_through_json() {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-struct Report {
+pub(crate) struct Report {
     city: String,
     unit: Unit,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-enum Unit {
+pub(crate) enum Unit {
     Celsius,
     Fahrenheit,
 }
@@ -145,7 +144,10 @@ fn a_value_is_a_demonstration() {
     };
     let (input, output) = demonstration.split();
     assert_eq!((input.k, output.celsius), (1, 18.5));
-    assert_eq!(Weather::from((input, output)).answer, "Mild.");
+    assert_eq!(
+        (input.question, output.answer),
+        ("Paris?".into(), "Mild.".into())
+    );
 }
 
 /// Declared, named once, never built: as most signatures are.
@@ -168,7 +170,7 @@ fn a_signature_that_is_only_named_causes_no_warning() {
 
 mod elsewhere {
     /// Visible from outside, with its sides and their fields.
-    #[derive(enact_macros::Signature)]
+    #[derive(enact::Signature)]
     pub(super) struct Shared {
         #[input]
         pub(super) a: String,
@@ -179,8 +181,11 @@ mod elsewhere {
 
 #[test]
 fn the_sides_are_as_visible_as_the_struct() {
-    let input = elsewhere::SharedInput { a: "x".into() };
-    let output = elsewhere::SharedOutput { b: "y".into() };
-    let joined = elsewhere::Shared::from((input, output));
-    assert_eq!((joined.a, joined.b), ("x".into(), "y".into()));
+    let given = elsewhere::SharedInput { a: "x".into() };
+    let shared = elsewhere::Shared {
+        a: given.a,
+        b: "y".into(),
+    };
+    let (input, output): (elsewhere::SharedInput, elsewhere::SharedOutput) = shared.split();
+    assert_eq!((input.a, output.b), ("x".into(), "y".into()));
 }

@@ -1,6 +1,6 @@
 //! `signature!`.
 
-use enact_macros::signature;
+use enact::signature;
 use enact_signature::Signature;
 
 #[test]

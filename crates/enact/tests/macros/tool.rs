@@ -7,8 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use enact::tool::{Confirmation, Effect, ToolSpec};
-use enact::{Tool, ToolContext, ToolError, ToolOutput, tools};
-use enact_macros::tool;
+use enact::{Tool, ToolContext, ToolError, ToolOutput, Tools, tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -261,10 +260,13 @@ mod elsewhere {
 }
 
 #[tokio::test]
-async fn a_set_is_made_by_name_and_by_path() {
+async fn tools_of_functions_make_a_set() {
     use elsewhere::r#match;
     assert_eq!(r#match("x".into()), "x");
-    let set = tools![weather, elsewhere::r#match, send];
+    let set = Tools::new()
+        .with(weather {})
+        .with(r#match {})
+        .with(send::default());
     assert_eq!(
         set.names().collect::<Vec<_>>(),
         ["weather", "match", "send-mail"]

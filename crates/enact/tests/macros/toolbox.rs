@@ -5,8 +5,7 @@
 use std::sync::{Arc, Mutex};
 
 use enact::tool::Effect;
-use enact::{ToolContext, ToolError};
-use enact_macros::{tool, toolbox};
+use enact::{ToolContext, ToolError, toolbox};
 use serde_json::{Value, json};
 
 struct Files {
