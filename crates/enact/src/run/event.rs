@@ -6,9 +6,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::completion::Completion;
 use super::history::{Call, History, Observation};
 use super::question::{Decision, Question};
-use crate::adapter::{Completion, Repair};
+use super::repair::Repair;
 use crate::model::{ModelErrorKind, Reply};
 use crate::signature::{Signature, Values};
 use crate::tool::ToolSpec;
