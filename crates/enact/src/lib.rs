@@ -14,6 +14,7 @@ pub mod tool;
 
 pub use adapter::{AdapterChoice, Completion};
 pub use driver::{Listener, Update};
+pub use enact_macros::{Signature, signature, tool, toolbox};
 pub use error::{Error, ErrorKind};
 pub use model::LanguageModel;
 pub use module::{Call, ChainOfThought, Outcome, Paused, Predict, Prediction, ReAct};

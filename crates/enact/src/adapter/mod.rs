@@ -4,8 +4,23 @@
 //! Users pick one; predictors and the core of ReAct call it. Because every entry is rendered by
 //! itself, a prompt only ever grows at its end, so provider caches keep hitting.
 
+mod call_text;
+mod calls;
+mod chat;
 mod choice;
+mod describe;
+mod field_text;
+mod json;
+mod json_text;
+mod lines;
+mod native;
+mod outputs;
+mod pictures;
+mod sections;
+mod tagged;
 mod task;
+mod thinking;
+mod xml;
 
 use std::fmt;
 
@@ -15,8 +30,13 @@ use crate::model::{Capabilities, Message, Reply, Request};
 use crate::run::Entry;
 use crate::signature::Values;
 
-pub use choice::AdapterChoice;
+pub use chat::Chat;
+pub use choice::{AdapterChoice, UnknownAdapter};
+pub use json::Json;
+pub use native::Native;
+pub use tagged::{Tagged, Tags};
 pub use task::{Completion, Task, Tooling};
+pub use xml::Xml;
 
 /// Puts a task into words and reads the reply. Implemented by the adapters here and by users;
 /// called by predictors and by the core of ReAct.

@@ -41,14 +41,8 @@ macro_rules! module {
 
             /// Asks this model, whatever is set for the scope or the program.
             #[must_use]
-            pub fn with_model(self, model: impl LanguageModel + 'static) -> Self {
-                self.with_shared_model(Arc::new(model))
-            }
-
-            /// Asks this model, which is shared already.
-            #[must_use]
-            pub fn with_shared_model(mut self, model: Arc<dyn LanguageModel>) -> Self {
-                self.core.set_model(model);
+            pub fn with_model(mut self, model: impl LanguageModel + 'static) -> Self {
+                self.core.set_model(Arc::new(model));
                 self
             }
 

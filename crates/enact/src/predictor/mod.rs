@@ -89,8 +89,8 @@ impl Predictor {
     }
 
     /// Asks this model, whatever is set elsewhere.
-    pub fn set_model(&mut self, model: Arc<dyn LanguageModel>) {
-        self.model = Some(model);
+    pub fn set_model(&mut self, model: impl LanguageModel + 'static) {
+        self.model = Some(Arc::new(model));
     }
 
     /// Sets how to sample.

@@ -1,0 +1,271 @@
+//! Tool calls as models write them: names, arguments, and the many JSON shapes they come in.
+
+use serde_json::Value;
+
+use super::task::{Completion, Task, Tooling};
+use super::{ReadCall, Repair, RepairKind, StepReply, UnreadableArgs, json_text};
+use crate::model::FinishReason;
+use crate::signature::{Values, to_option};
+
+const NAME_KEYS: [&str; 6] = [
+    "next_tool_name",
+    "name",
+    "tool_name",
+    "tool",
+    "function",
+    "action",
+];
+const ARGS_KEYS: [&str; 8] = [
+    "next_tool_args",
+    "arguments",
+    "args",
+    "tool_args",
+    "parameters",
+    "input",
+    "tool_input",
+    "action_input",
+];
+const LIST_KEYS: [&str; 3] = ["tool_calls", "calls", "next_tool_calls"];
+const THOUGHT_KEYS: [&str; 4] = ["next_thought", "thought", "reasoning", "content"];
+
+/// How much of unreadable arguments is kept in a problem.
+const RAW: usize = 4000;
+
+/// The tool that a name means: itself, or the only one it can mean.
+pub(super) fn resolve_name(tooling: &Tooling, written: &str, repairs: &mut Vec<Repair>) -> String {
+    if tooling.spec(written).is_some() {
+        return written.to_owned();
+    }
+    let bare = written.trim().trim_end_matches("()");
+    let bare = bare.strip_prefix("functions.").unwrap_or(bare);
+    let names: Vec<Value> = tooling
+        .specs
+        .iter()
+        .map(|spec| Value::String(spec.name.clone()))
+        .collect();
+    match to_option(&Value::String(bare.to_owned()), &names) {
+        Some(Value::String(name)) => {
+            repairs.push(Repair::new(
+                RepairKind::Name,
+                format!("{written:?} was taken for `{name}`"),
+            ));
+            name
+        }
+        _ => written.trim().to_owned(),
+    }
+}
+
+/// Whether a name, as written, can only mean an existing tool.
+pub(super) fn is_known(tooling: &Tooling, written: &str) -> bool {
+    let name = resolve_name(tooling, written, &mut Vec::new());
+    tooling.spec(&name).is_some()
+}
+
+/// Arguments written as text.
+pub(super) fn args_of_text(
+    text: &str,
+    repairs: &mut Vec<Repair>,
+) -> Result<Values, UnreadableArgs> {
+    let trimmed = text.trim();
+    if matches!(trimmed, "" | "null" | "None") {
+        return Ok(Values::new());
+    }
+    match serde_json::from_str::<Value>(trimmed) {
+        Ok(Value::Object(args)) => return Ok(args),
+        // Encoded twice: the object is inside a JSON text.
+        Ok(Value::String(inner)) if inner.trim_start().starts_with('{') => {
+            if let Ok(Value::Object(args)) = serde_json::from_str(&inner) {
+                repairs.push(Repair::new(
+                    RepairKind::Json,
+                    "the arguments were encoded twice",
+                ));
+                return Ok(args);
+            }
+        }
+        Ok(other) => return Err(not_an_object(text, &other)),
+        Err(_) => {}
+    }
+    match json_text::find(trimmed, FinishReason::Stop, Value::is_object) {
+        Ok(json_text::Found {
+            value: Value::Object(args),
+            repairs: made,
+            ..
+        }) => {
+            repairs.extend(made);
+            Ok(args)
+        }
+        _ => Err(unreadable(text, "not a valid JSON object")),
+    }
+}
+
+/// Arguments given as a JSON value; none are no arguments.
+pub(super) fn args_of_value(
+    value: Option<&Value>,
+    repairs: &mut Vec<Repair>,
+) -> Result<Values, UnreadableArgs> {
+    match value {
+        None | Some(Value::Null) => Ok(Values::new()),
+        Some(Value::Object(args)) => Ok(args.clone()),
+        Some(Value::String(text)) => args_of_text(text, repairs),
+        Some(other) => Err(not_an_object(&other.to_string(), other)),
+    }
+}
+
+fn not_an_object(raw: &str, value: &Value) -> UnreadableArgs {
+    let kind = match value {
+        Value::Array(_) => "a list",
+        Value::String(_) => "a text",
+        Value::Number(_) => "a number",
+        Value::Bool(_) => "true or false",
+        Value::Null | Value::Object(_) => "something else",
+    };
+    unreadable(
+        raw,
+        &format!("expected a JSON object with the arguments by name, got {kind}"),
+    )
+}
+
+/// Arguments that cannot be read.
+pub(super) fn unreadable(raw: &str, problem: &str) -> UnreadableArgs {
+    let end = raw
+        .char_indices()
+        .nth(RAW)
+        .map_or(raw.len(), |(end, _)| end);
+    UnreadableArgs {
+        raw: raw[..end].to_owned(),
+        problem: problem.to_owned(),
+    }
+}
+
+/// The step that a JSON value describes, if it describes one.
+pub(super) fn step_of_value(
+    tooling: &Tooling,
+    value: &Value,
+    repairs: &mut Vec<Repair>,
+) -> Option<StepReply> {
+    let thought = THOUGHT_KEYS
+        .iter()
+        .find_map(|key| value.get(key)?.as_str())
+        .unwrap_or_default()
+        .trim()
+        .to_owned();
+    let calls = calls_of_value(tooling, value, repairs)?;
+    Some(StepReply { thought, calls })
+}
+
+fn calls_of_value(
+    tooling: &Tooling,
+    value: &Value,
+    repairs: &mut Vec<Repair>,
+) -> Option<Vec<ReadCall>> {
+    let list = match value {
+        Value::Array(items) => Some(items),
+        Value::Object(fields) if !fields.contains_key("next_tool_name") => LIST_KEYS
+            .iter()
+            .find_map(|key| fields.get(*key)?.as_array()),
+        _ => None,
+    };
+    match list {
+        Some(items) => items
+            .iter()
+            .map(|item| call_of_value(tooling, item, repairs))
+            .collect(),
+        None => call_of_value(tooling, value, repairs).map(|call| vec![call]),
+    }
+}
+
+fn call_of_value(tooling: &Tooling, value: &Value, repairs: &mut Vec<Repair>) -> Option<ReadCall> {
+    let fields = value.as_object()?;
+    // OpenAI nests name and arguments under `function`.
+    if let Some(inner @ Value::Object(_)) = fields.get("function") {
+        let call = call_of_value(tooling, inner, repairs)?;
+        let id = fields.get("id").and_then(Value::as_str).map(str::to_owned);
+        return Some(ReadCall {
+            id: id.or(call.id),
+            ..call
+        });
+    }
+    let name = NAME_KEYS
+        .iter()
+        .find_map(|key| fields.get(*key)?.as_str())?;
+    let args_key = ARGS_KEYS.iter().find(|key| fields.contains_key(**key));
+    // Many objects have a `name`; without arguments it takes more to be a call.
+    if args_key.is_none() && !is_known(tooling, name) {
+        return None;
+    }
+    let id = fields.get("id").and_then(Value::as_str).map(str::to_owned);
+    let args = args_of_value(args_key.and_then(|key| fields.get(*key)), repairs);
+    Some(ReadCall {
+        id,
+        name: resolve_name(tooling, name, repairs),
+        args,
+    })
+}
+
+/// The committing call, if an object is just the declared outputs.
+pub(super) fn bare_outputs(tooling: &Tooling, value: &Value) -> Option<ReadCall> {
+    if tooling.completion != Completion::Submit {
+        return None;
+    }
+    let fields = value.as_object().filter(|fields| !fields.is_empty())?;
+    let outputs = tooling.declared.outputs();
+    let is_declared = fields
+        .keys()
+        .all(|name| outputs.iter().any(|field| field.name == *name));
+    let is_complete = outputs
+        .iter()
+        .all(|field| fields.contains_key(&field.name) || !field.is_required());
+    (is_declared && is_complete).then(|| ReadCall {
+        id: None,
+        name: tooling.completion.tool_name().to_owned(),
+        args: Ok(fields.clone()),
+    })
+}
+
+/// A step found as JSON in a text.
+#[derive(Debug)]
+pub(super) struct StepInText {
+    pub(super) step: StepReply,
+    pub(super) repairs: Vec<Repair>,
+    /// Whether it has the fields that a step is asked for in.
+    pub(super) is_as_asked: bool,
+}
+
+/// Finds a step that is written as JSON into a text.
+pub(super) fn step_in_text(
+    task: &Task,
+    text: &str,
+    finish: FinishReason,
+) -> Result<Option<StepInText>, json_text::NoJson> {
+    let Some(tooling) = &task.tooling else {
+        return Ok(None);
+    };
+    let is_call = |value: &Value| {
+        step_of_value(tooling, value, &mut Vec::new()).is_some()
+            || bare_outputs(tooling, value).is_some()
+    };
+    let found = match json_text::find(text, finish, is_call) {
+        Ok(found) => found,
+        Err(json_text::NoJson::Absent) => return Ok(None),
+        Err(problem) => return Err(problem),
+    };
+    let mut repairs = found.repairs;
+    let bare = bare_outputs(tooling, &found.value).map(|call| StepReply {
+        thought: String::new(),
+        calls: vec![call],
+    });
+    let Some(mut step) = bare.or_else(|| step_of_value(tooling, &found.value, &mut repairs)) else {
+        return Ok(None);
+    };
+    if step.thought.is_empty() {
+        step.thought = found.before.trim().to_owned();
+    }
+    let is_as_asked = ["next_tool_name", "tool_calls"]
+        .iter()
+        .any(|key| found.value.get(key).is_some());
+    Ok(Some(StepInText {
+        step,
+        repairs,
+        is_as_asked,
+    }))
+}

@@ -1,0 +1,278 @@
+//! Fields, types and tools in words.
+
+use std::cell::{Cell, RefCell};
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::lines;
+use super::task::{Completion, Tooling};
+use crate::signature::{Field, Type};
+use crate::tool::ToolSpec;
+
+/// How many parts of a schema are spelled out.
+const LONGEST: usize = 300;
+
+/// A type, with everything that its values must have.
+pub(super) fn type_words(ty: &Type) -> String {
+    match ty {
+        Type::List(item) => format!("list[{}]", type_words(item)),
+        Type::Dict(value) => format!("dict[str, {}]", type_words(value)),
+        Type::Optional(inner) => format!("{} or null", type_words(inner)),
+        Type::Union(members) => members
+            .iter()
+            .map(type_words)
+            .collect::<Vec<_>>()
+            .join(" or "),
+        Type::Literal(options) => options_words(options),
+        Type::Schema(known) => schema_words(&known.schema),
+        Type::Str | Type::Int | Type::Float | Type::Bool | Type::Any => ty.to_string(),
+    }
+}
+
+/// One line per field: name, type, meaning.
+pub(super) fn fields(list: &[Field]) -> String {
+    let mut out = String::new();
+    for field in list {
+        let mut notes = type_words(&field.ty);
+        if let Some(default) = &field.default {
+            let _ = write!(notes, ", default {default}");
+        }
+        item(
+            &mut out,
+            &format!("- `{}` ({notes})", field.name),
+            field.description.as_deref(),
+        );
+    }
+    out
+}
+
+/// What a field's text has to look like.
+pub(super) fn placeholder(field: &Field) -> String {
+    let form = match &field.ty {
+        Type::Str => "text".to_owned(),
+        Type::Literal(options) if options.iter().all(Value::is_string) => {
+            let names: Vec<&str> = options.iter().filter_map(Value::as_str).collect();
+            format!("exactly one of: {}", names.join("; "))
+        }
+        Type::Bool => "true or false".to_owned(),
+        Type::Int => "a whole number".to_owned(),
+        Type::Float => "a number".to_owned(),
+        other => format!("JSON: {}", type_words(other)),
+    };
+    format!("{{{form}}}")
+}
+
+/// The tools, each with its arguments.
+pub(super) fn tools(tooling: &Tooling) -> String {
+    let mut out = String::new();
+    for spec in tooling.specs.iter() {
+        item(
+            &mut out,
+            &format!("- `{}`", spec.name),
+            Some(&spec.description),
+        );
+        let arguments = arguments(spec);
+        if arguments.is_empty() {
+            out.push_str("    no arguments\n");
+        }
+        for argument in arguments {
+            let mut notes = argument.ty;
+            if !argument.required {
+                notes.push_str(", optional");
+            }
+            if let Some(default) = argument.default {
+                let _ = write!(notes, ", default {default}");
+            }
+            item(
+                &mut out,
+                &format!("    `{}` ({notes})", argument.name),
+                argument.description,
+            );
+        }
+    }
+    out
+}
+
+/// How a run ends: what to call, and what must be known by then.
+pub(super) fn ending(tooling: &Tooling, act: impl Fn(&str) -> String) -> String {
+    let name = tooling.completion.tool_name();
+    match tooling.completion {
+        Completion::Submit => format!("Once you know the final outputs, {}.", act(name)),
+        Completion::Finish => format!(
+            "Once you know enough to give the outputs below, {}; they are asked for afterwards.\n{}",
+            act(name),
+            fields(tooling.declared.outputs()).trim_end(),
+        ),
+    }
+}
+
+/// One argument of a tool.
+#[derive(Debug)]
+pub(super) struct Argument<'a> {
+    pub(super) name: &'a str,
+    pub(super) ty: String,
+    pub(super) required: bool,
+    default: Option<&'a Value>,
+    description: Option<&'a str>,
+}
+
+/// The arguments of a tool in the order of its schema.
+pub(super) fn arguments(spec: &ToolSpec) -> Vec<Argument<'_>> {
+    let required = spec.required();
+    let properties = spec.parameters["properties"].as_object();
+    properties
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| Argument {
+            name,
+            ty: Spelling::new(&spec.parameters).words(schema),
+            required: required.contains(&name.as_str()),
+            default: schema.get("default"),
+            description: schema["description"].as_str(),
+        })
+        .collect()
+}
+
+fn item(out: &mut String, head: &str, description: Option<&str>) {
+    out.push_str(head);
+    if let Some(description) = description.map(str::trim).filter(|text| !text.is_empty()) {
+        out.push_str(": ");
+        let margin = head.len() - head.trim_start().len() + 4;
+        out.push_str(&lines::indent(description, &" ".repeat(margin)));
+    }
+    out.push('\n');
+}
+
+fn options_words(options: &[Value]) -> String {
+    options
+        .iter()
+        .map(Value::to_string)
+        .collect::<Vec<_>>()
+        .join(" | ")
+}
+
+fn schema_words(schema: &Value) -> String {
+    Spelling::new(schema).words(schema)
+}
+
+/// Spells out the schemas of one document.
+struct Spelling<'a> {
+    root: &'a Value,
+    /// References being spelled out: a schema that contains itself is named instead.
+    open: RefCell<Vec<&'a str>>,
+    left: Cell<usize>,
+}
+
+impl<'a> Spelling<'a> {
+    fn new(root: &'a Value) -> Self {
+        Self {
+            root,
+            open: RefCell::default(),
+            left: Cell::new(LONGEST),
+        }
+    }
+
+    fn words(&self, schema: &'a Value) -> String {
+        if self.left.get() == 0 {
+            return "any".to_owned();
+        }
+        self.left.set(self.left.get() - 1);
+        if let Some(reference) = schema["$ref"].as_str() {
+            return self.referred(reference);
+        }
+        if let Some(options) = schema["enum"].as_array() {
+            return options_words(options);
+        }
+        if let Some(value) = schema.get("const") {
+            return value.to_string();
+        }
+        for keyword in ["anyOf", "oneOf"] {
+            if let Some(branches) = schema[keyword].as_array() {
+                let mut forms: Vec<String> = Vec::new();
+                for form in branches.iter().map(|branch| self.words(branch)) {
+                    if !forms.contains(&form) {
+                        forms.push(form);
+                    }
+                }
+                return forms.join(" or ");
+            }
+        }
+        match &schema["type"] {
+            Value::Array(types) => {
+                let forms: Vec<_> = types
+                    .iter()
+                    .map(|ty| self.single(ty.as_str(), schema))
+                    .collect();
+                forms.join(" or ")
+            }
+            ty => self.single(ty.as_str(), schema),
+        }
+    }
+
+    fn referred(&self, reference: &'a str) -> String {
+        let name = reference.rsplit('/').next().unwrap_or(reference);
+        let target = reference
+            .strip_prefix('#')
+            .and_then(|at| self.root.pointer(at));
+        let Some(target) = target else {
+            return "any".to_owned();
+        };
+        if self.open.borrow().contains(&reference) {
+            return name.to_owned();
+        }
+        self.open.borrow_mut().push(reference);
+        let words = self.words(target);
+        self.open.borrow_mut().pop();
+        words
+    }
+
+    fn single(&self, ty: Option<&str>, schema: &'a Value) -> String {
+        match ty {
+            Some("string") => match schema["format"].as_str() {
+                Some(format) => format!("str ({format})"),
+                None => "str".to_owned(),
+            },
+            Some("integer") => "int".to_owned(),
+            Some("number") => "float".to_owned(),
+            Some("boolean") => "bool".to_owned(),
+            Some("null") => "null".to_owned(),
+            Some("array") => match &schema["items"] {
+                items @ Value::Object(_) => format!("list[{}]", self.words(items)),
+                _ => "list".to_owned(),
+            },
+            Some("object") => self.object(schema),
+            _ if schema["properties"].is_object() => self.object(schema),
+            _ => "any".to_owned(),
+        }
+    }
+
+    fn object(&self, schema: &'a Value) -> String {
+        let Some(properties) = schema["properties"].as_object() else {
+            return match &schema["additionalProperties"] {
+                value @ Value::Object(_) => format!("dict[str, {}]", self.words(value)),
+                _ => "dict".to_owned(),
+            };
+        };
+        let required = schema["required"].as_array();
+        let fields: Vec<String> = properties
+            .iter()
+            .map(|(name, property)| {
+                let is_required =
+                    required.is_some_and(|names| names.iter().any(|known| known == name));
+                let mark = if is_required { "" } else { "?" };
+                let meaning = property["description"]
+                    .as_str()
+                    .map(|text| {
+                        format!(
+                            " ({})",
+                            text.split_whitespace().collect::<Vec<_>>().join(" ")
+                        )
+                    })
+                    .unwrap_or_default();
+                format!("{name}{mark}: {}{meaning}", self.words(property))
+            })
+            .collect();
+        format!("{{{}}}", fields.join(", "))
+    }
+}

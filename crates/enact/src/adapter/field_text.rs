@@ -1,0 +1,152 @@
+//! Values as the text of a field, and back.
+//!
+//! A `str` is written as it is, anything else as JSON. Surrounding whitespace does not count when
+//! a field is read, because models put it there at will; so a text that would not survive that is
+//! written in JSON's quotes. For every type, `read(write(value)) == value`.
+
+use serde_json::Value;
+
+use super::{Repair, RepairKind, json_text};
+use crate::signature::{Type, to_option};
+
+/// A value as text. Without a type, as if it were of the type it has.
+pub(super) fn write(ty: Option<&Type>, value: &Value) -> String {
+    let Value::String(text) = value else {
+        return value.to_string();
+    };
+    let survives = match ty {
+        None | Some(Type::Str) => !needs_quotes(text),
+        Some(ty) => !needs_quotes(text) && read(ty, text, &mut Vec::new()) == *value,
+    };
+    if survives {
+        text.clone()
+    } else {
+        value.to_string()
+    }
+}
+
+/// The value that a text stands for. A text that is no value of the type comes back as it is, for
+/// the validator to coerce or to refuse.
+pub(super) fn read(ty: &Type, text: &str, repairs: &mut Vec<Repair>) -> Value {
+    let text = text.trim();
+    let raw = || Value::String(unquoted(text).unwrap_or_else(|| text.to_owned()));
+    if ty.is_str() {
+        return raw();
+    }
+    let parsed = serde_json::from_str::<Value>(text).ok();
+    if let Some(value) = parsed.filter(|value| admits(ty, value)) {
+        return value;
+    }
+    if let Some(option) = options(ty).and_then(|options| to_option(&raw(), options)) {
+        if option != raw() {
+            let detail = format!("{text:?} was taken for {option}");
+            repairs.push(Repair::new(RepairKind::Coercion, detail));
+        }
+        return option;
+    }
+    if ty.is_optional() && matches!(text, "" | "None") {
+        return Value::Null;
+    }
+    let structured = text.contains(['{', '[']) && admits_structure(ty);
+    if structured && (text.starts_with(['{', '[']) || !admits_text(ty)) {
+        let found = json_text::find(text, crate::model::FinishReason::Stop, |value| {
+            admits_structure_of(ty, value)
+        });
+        if let Ok(found) = found {
+            repairs.extend(found.repairs);
+            return found.value;
+        }
+    }
+    raw()
+}
+
+fn needs_quotes(text: &str) -> bool {
+    text.is_empty() || text.trim() != text || unquoted(text).is_some()
+}
+
+/// What a quoted text stands for, if it is one that had to be quoted.
+fn unquoted(text: &str) -> Option<String> {
+    if !text.starts_with('"') {
+        return None;
+    }
+    serde_json::from_str::<String>(text)
+        .ok()
+        .filter(|inner| needs_quotes(inner))
+}
+
+fn options(ty: &Type) -> Option<&[Value]> {
+    match ty {
+        Type::Literal(options) => Some(options),
+        Type::Optional(inner) => options(inner),
+        _ => None,
+    }
+}
+
+/// Whether a value is of the type, going by what is plain to see.
+fn admits(ty: &Type, value: &Value) -> bool {
+    match ty {
+        Type::Str => value.is_string(),
+        Type::Int => value.is_i64() || value.is_u64(),
+        Type::Float => value.is_number(),
+        Type::Bool => value.is_boolean(),
+        Type::Any => true,
+        Type::List(item) => value
+            .as_array()
+            .is_some_and(|items| items.iter().all(|value| admits(item, value))),
+        Type::Dict(item) => value
+            .as_object()
+            .is_some_and(|map| map.values().all(|value| admits(item, value))),
+        Type::Literal(options) => options.contains(value),
+        Type::Optional(inner) => value.is_null() || admits(inner, value),
+        Type::Union(members) => members.iter().any(|member| admits(member, value)),
+        Type::Schema(known) => match known.schema["type"].as_str() {
+            Some("string") => value.is_string(),
+            Some("object") => value.is_object(),
+            Some("array") => value.is_array(),
+            Some("integer" | "number") => value.is_number(),
+            Some("boolean") => value.is_boolean(),
+            _ => true,
+        },
+    }
+}
+
+/// Whether a text may be a value of the type.
+fn admits_text(ty: &Type) -> bool {
+    match ty {
+        Type::Str | Type::Any => true,
+        Type::Literal(options) => options.iter().any(Value::is_string),
+        Type::Optional(inner) => admits_text(inner),
+        Type::Union(members) => members.iter().any(admits_text),
+        Type::Schema(known) => matches!(known.schema["type"].as_str(), None | Some("string")),
+        Type::Int | Type::Float | Type::Bool | Type::List(_) | Type::Dict(_) => false,
+    }
+}
+
+fn admits_structure(ty: &Type) -> bool {
+    match ty {
+        Type::List(_) | Type::Dict(_) | Type::Any => true,
+        Type::Optional(inner) => admits_structure(inner),
+        Type::Union(members) => members.iter().any(admits_structure),
+        Type::Schema(known) => {
+            matches!(
+                known.schema["type"].as_str(),
+                None | Some("object" | "array")
+            )
+        }
+        Type::Str | Type::Int | Type::Float | Type::Bool | Type::Literal(_) => false,
+    }
+}
+
+fn admits_structure_of(ty: &Type, value: &Value) -> bool {
+    match ty {
+        Type::List(_) => value.is_array(),
+        Type::Dict(_) => value.is_object(),
+        Type::Optional(inner) => admits_structure_of(inner, value),
+        Type::Union(members) => members
+            .iter()
+            .any(|member| admits_structure_of(member, value)),
+        Type::Schema(_) => admits(ty, value),
+        Type::Any => true,
+        Type::Str | Type::Int | Type::Float | Type::Bool | Type::Literal(_) => false,
+    }
+}

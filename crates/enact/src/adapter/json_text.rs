@@ -1,0 +1,213 @@
+//! JSON out of a reply's text: past fences and chatter, mended where that is safe.
+
+use serde_json::Value;
+
+use super::thinking;
+use super::{Repair, RepairKind};
+use crate::model::FinishReason;
+
+/// How many places are tried as the start of the JSON; keeps the search linear.
+const STARTS: usize = 24;
+/// How much text is mended at most.
+const MENDED: usize = 256 * 1024;
+
+/// JSON that was found in a text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Found<'a> {
+    /// The JSON.
+    pub(super) value: Value,
+    /// The text before it, fence excluded.
+    pub(super) before: &'a str,
+    /// What had to be done to read it.
+    pub(super) repairs: Vec<Repair>,
+}
+
+/// Why no JSON was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoJson {
+    /// Nothing in the text looks like it.
+    Absent,
+    /// It starts but does not end, because the reply was cut off.
+    CutOff,
+    /// It cannot be read, not even mended.
+    Broken,
+}
+
+/// Finds the first object or array that is `wanted`.
+///
+/// A whole value wins over a broken one. A broken one is mended unless it was cut off, or ends in
+/// the middle of a text: what is missing then cannot be guessed.
+pub(super) fn find<'a>(
+    reply: &'a str,
+    finish: FinishReason,
+    wanted: impl Fn(&Value) -> bool,
+) -> Result<Found<'a>, NoJson> {
+    let spoken = thinking::spoken(reply);
+    let text = spoken.text.trim();
+    let mut first_broken = None;
+    for start in starts(text) {
+        let rest = &text[start..];
+        let extent = extent(rest);
+        if let Extent::Whole(end) = extent {
+            match serde_json::from_str::<Value>(&rest[..end]) {
+                Ok(value) if wanted(&value) => {
+                    let alone = start == 0 && end == rest.len() && !spoken.dropped;
+                    let repairs = if alone {
+                        Vec::new()
+                    } else {
+                        vec![surroundings()]
+                    };
+                    return Ok(Found {
+                        value,
+                        before: before(text, start),
+                        repairs,
+                    });
+                }
+                Ok(_) => continue,
+                Err(_) => {}
+            }
+        }
+        first_broken.get_or_insert((start, extent));
+        // What is inside an object that does not end must not be taken for the whole.
+        if !matches!(extent, Extent::Whole(_)) && is_promising(rest) {
+            break;
+        }
+    }
+    let Some((start, extent)) = first_broken else {
+        return Err(NoJson::Absent);
+    };
+    let rest = &text[start..];
+    let broken = match extent {
+        Extent::Whole(end) => &rest[..end],
+        _ if finish == FinishReason::Length => return Err(NoJson::CutOff),
+        Extent::Open | Extent::InText if closes(rest) => without_fence(rest),
+        Extent::Open => without_fence(rest),
+        Extent::InText => return Err(NoJson::Broken),
+    };
+    let value = mend(broken).filter(wanted).ok_or(NoJson::Broken)?;
+    let mut repairs = vec![Repair::new(RepairKind::Json, "broken JSON was mended")];
+    if start > 0 || broken.len() < rest.len() || spoken.dropped {
+        repairs.push(surroundings());
+    }
+    Ok(Found {
+        value,
+        before: before(text, start),
+        repairs,
+    })
+}
+
+/// Whether a bracket starts JSON rather than a remark in brackets.
+fn is_promising(text: &str) -> bool {
+    let next = text[1..].trim_start().bytes().next();
+    match text.bytes().next() {
+        Some(b'{') => matches!(next, Some(b'"' | b'\'' | b'}') | None),
+        _ => matches!(next, Some(b'"' | b'{' | b'[') | None),
+    }
+}
+
+fn surroundings() -> Repair {
+    Repair::new(RepairKind::Surroundings, "text around the JSON was dropped")
+}
+
+fn before(text: &str, start: usize) -> &str {
+    let before = text[..start].trim_end();
+    match before.rfind("```") {
+        Some(fence) if before[fence + 3..].chars().all(char::is_alphanumeric) => {
+            before[..fence].trim_end()
+        }
+        _ => before,
+    }
+}
+
+fn mend(text: &str) -> Option<Value> {
+    let options = jsonrepair_rs::RepairOptions::new().with_max_input_bytes(MENDED);
+    let mended = jsonrepair_rs::jsonrepair_with_options(text, options).ok()?;
+    serde_json::from_str(&mended).ok()
+}
+
+fn closes(text: &str) -> bool {
+    without_fence(text).ends_with(['}', ']'])
+}
+
+fn without_fence(text: &str) -> &str {
+    text.trim_end().trim_end_matches('`').trim_end()
+}
+
+/// Where JSON may start: at the very start, else after a fence, else at any bracket that is not
+/// inside an earlier candidate.
+fn starts(text: &str) -> Vec<usize> {
+    let is_open = |byte: u8| byte == b'{' || byte == b'[';
+    let mut starts = Vec::new();
+    if text.bytes().next().is_some_and(is_open) {
+        starts.push(0);
+    }
+    let fences = text.match_indices("```").filter_map(|(at, _)| {
+        let inside = at + 3;
+        let label = text[inside..].find(|c: char| !c.is_alphanumeric())?;
+        let content = inside + label;
+        let gap = text[content..].find(|c: char| !c.is_whitespace())?;
+        let first = content + gap;
+        text.as_bytes()
+            .get(first)
+            .copied()
+            .is_some_and(is_open)
+            .then_some(first)
+    });
+    starts.extend(fences.take(STARTS / 2));
+    let mut from = 0;
+    while starts.len() < STARTS {
+        let Some(at) = text.as_bytes()[from..].iter().copied().position(is_open) else {
+            break;
+        };
+        let start = from + at;
+        starts.push(start);
+        from = start
+            + match extent(&text[start..]) {
+                Extent::Whole(end) => end,
+                Extent::Open | Extent::InText => 1,
+            };
+    }
+    let mut seen = std::collections::HashSet::new();
+    starts.retain(|start| seen.insert(*start));
+    starts
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// Ends before this byte.
+    Whole(usize),
+    /// Brackets are missing at the end.
+    Open,
+    /// The end is inside a quoted text.
+    InText,
+}
+
+/// How far the value that starts here reaches, going by brackets outside of quoted texts.
+fn extent(text: &str) -> Extent {
+    let mut depth = 0_usize;
+    let mut quoted = false;
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        if quoted {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => quoted = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => quoted = true,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Extent::Whole(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    if quoted { Extent::InText } else { Extent::Open }
+}

@@ -1,0 +1,398 @@
+//! Tool calls in the provider's own form.
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::outputs::{self, cut_off};
+use super::task::{Completion, Task, Tooling};
+use super::{
+    Adapter, Misread, Read, ReadCall, Repair, RepairKind, StepReply, call_text, calls, describe,
+    field_text, json, lines, pictures, thinking,
+};
+use crate::model::{
+    Capabilities, FinishReason, Message, RawCall, Reply, Request, ResponseFormat, ToolChoice,
+};
+use crate::run::{Call, Entry, ToolResult};
+use crate::signature::Values;
+
+/// The longest tool name that providers take.
+const LONGEST_NAME: usize = 64;
+/// Moves the further lines of a value away from the margin, where labels stand.
+const INDENT: &str = "    ";
+
+/// The provider's tool calls, tool results and response schemas; nothing is marked in the text.
+///
+/// A single text input is sent as it is. Several inputs are labelled, `name: value`, and no line
+/// of a value stands at the margin, so data cannot forge a label. A call that the model wrote into
+/// its text instead is read from there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Native;
+
+impl Adapter for Native {
+    fn name(&self) -> &str {
+        "native"
+    }
+
+    fn system(&self, task: &Task) -> String {
+        let mut text = task.signature.instructions().trim_end().to_owned();
+        let inputs = task.signature.inputs();
+        if !matches!(inputs, [only] if only.ty.is_str() && only.description.is_none()) {
+            text.push_str(&format!(
+                "\n\nInputs:\n{}",
+                describe::fields(inputs).trim_end()
+            ));
+        }
+        match &task.tooling {
+            Some(tooling) => {
+                text.push_str("\n\nUse the tools to find out what you need. ");
+                text.push_str(&describe::ending(tooling, |name| {
+                    match tooling.completion {
+                        Completion::Submit => format!("call `{name}` with them, alone"),
+                        Completion::Finish => format!("call `{name}`, alone"),
+                    }
+                }));
+            }
+            None if outputs::sole_text(task).is_some() => {
+                if let [only] = task.signature.outputs()
+                    && let Some(description) = &only.description
+                {
+                    text.push_str(&format!(
+                        "\n\nReply with nothing but `{}`: {}",
+                        only.name,
+                        lines::indent(description.trim(), INDENT)
+                    ));
+                }
+            }
+            None => text.push_str(&format!(
+                "\n\nReply with one JSON object and nothing else. Its keys:\n{}",
+                describe::fields(task.signature.outputs()).trim_end()
+            )),
+        }
+        text
+    }
+
+    fn render(&self, task: &Task, entry: &Entry) -> Vec<Message> {
+        match entry {
+            Entry::System { text } => vec![Message::System { text: text.clone() }],
+            Entry::Inputs { values } => {
+                let (values, images) = pictures::lift(values);
+                vec![pictures::message(inputs_text(task, &values), images)]
+            }
+            Entry::User { parts } => vec![pictures::said(parts, str::to_owned)],
+            Entry::Assistant {
+                text,
+                calls,
+                opaque,
+            } => match task.tooling {
+                None if !calls.is_empty() => vec![Message::assistant(told_calls(text, calls))],
+                _ => vec![Message::Assistant {
+                    text: text.clone(),
+                    calls: calls.iter().map(raw_call).collect(),
+                    opaque: opaque.clone(),
+                }],
+            },
+            Entry::Results { results } => match task.tooling {
+                None => vec![told_results(results)],
+                Some(_) => results.iter().map(tool_message).collect(),
+            },
+            Entry::Notice { text } => vec![Message::user(text.clone())],
+            Entry::Summary { text, .. } => vec![Message::user(format!(
+                "Summary of what came before: {}",
+                lines::indent(text, INDENT)
+            ))],
+            Entry::Outputs {
+                values,
+                thought,
+                call_id,
+            } => {
+                let submits = task
+                    .tooling
+                    .as_ref()
+                    .filter(|t| t.completion == Completion::Submit);
+                match submits {
+                    Some(tooling) => submitted(tooling, values, thought, call_id.as_deref()),
+                    None => vec![Message::assistant(outputs_text(task, values))],
+                }
+            }
+        }
+    }
+
+    fn shape(&self, task: &Task, capabilities: Capabilities, request: Request) -> Request {
+        match &task.tooling {
+            Some(tooling) => request
+                .with_tools(tooling.functions.clone())
+                .with_tool_choice(ToolChoice::Auto),
+            None if outputs::sole_text(task).is_none() && capabilities.response_schema => request
+                .with_response_format(ResponseFormat::Schema {
+                    name: "outputs".to_owned(),
+                    schema: task.outputs.schema().clone(),
+                }),
+            None => request,
+        }
+    }
+
+    fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
+        let Some(field) = outputs::sole_text(task) else {
+            return json::object_outputs(task, reply, &json::form(task));
+        };
+        let form = format!("Reply with nothing but `{}`, as text.", field.name);
+        if reply.finish == FinishReason::Length {
+            return Err(cut_off(&form));
+        }
+        let spoken = thinking::spoken(&reply.text);
+        let mut repairs = Vec::new();
+        if spoken.dropped {
+            repairs.push(Repair::new(
+                RepairKind::Surroundings,
+                "thinking was dropped",
+            ));
+        }
+        let text = spoken.text.trim();
+        if text.is_empty() {
+            return Err(Misread::new(format!("The reply is empty. {form}")));
+        }
+        let text = lines::unescape(text, thinking::is_tag);
+        let value = field_text::read(&field.ty, &text, &mut repairs);
+        let picked = Values::from_iter([(field.name.clone(), value)]);
+        outputs::complete(task, picked, repairs, &form)
+    }
+
+    fn parse_step(&self, task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread> {
+        let form = step_form(task);
+        let spoken = thinking::spoken(&reply.text).text.trim();
+        let mut repairs = Vec::new();
+        if !reply.calls.is_empty() {
+            let cut = reply.finish == FinishReason::Length;
+            let mut read = Vec::new();
+            for call in &reply.calls {
+                if cut && !call.arguments.trim().is_empty() && !is_object(&call.arguments) {
+                    return Err(cut_off(&form));
+                }
+                read.push(read_call(task, call, &mut repairs));
+            }
+            let thought = thought_of(spoken, reply);
+            return Ok(Read {
+                value: StepReply {
+                    thought,
+                    calls: read,
+                },
+                repairs,
+            });
+        }
+        if let Some(tooling) = &task.tooling
+            && let Some((mut value, made)) =
+                call_text::find(task, tooling, spoken, reply.finish, &form)?
+        {
+            repairs.extend(made);
+            repairs.push(Repair::new(
+                RepairKind::CallInText,
+                "the call was written into the text",
+            ));
+            if value.thought.is_empty() {
+                value.thought = thought_of("", reply);
+            }
+            return Ok(Read { value, repairs });
+        }
+        if reply.finish == FinishReason::Length {
+            return Err(cut_off(&form));
+        }
+        let thought = thought_of(spoken, reply);
+        Ok(Read {
+            value: StepReply {
+                thought,
+                calls: Vec::new(),
+            },
+            repairs,
+        })
+    }
+}
+
+fn step_form(task: &Task) -> String {
+    let completing = task
+        .tooling
+        .as_ref()
+        .map(|tooling| tooling.completion.tool_name());
+    format!(
+        "Call one of the tools; `{}` ends the task.",
+        completing.unwrap_or("submit")
+    )
+}
+
+fn thought_of(spoken: &str, reply: &Reply) -> String {
+    if spoken.is_empty() {
+        thinking::spoken(&reply.reasoning).text.trim().to_owned()
+    } else {
+        spoken.to_owned()
+    }
+}
+
+fn is_object(text: &str) -> bool {
+    serde_json::from_str::<Values>(text).is_ok()
+}
+
+fn read_call(task: &Task, call: &RawCall, repairs: &mut Vec<Repair>) -> ReadCall {
+    let name = match &task.tooling {
+        Some(tooling) => calls::resolve_name(tooling, &call.name, repairs),
+        None => call.name.clone(),
+    };
+    ReadCall {
+        id: call.id.clone(),
+        name,
+        args: calls::args_of_text(&call.arguments, repairs),
+    }
+}
+
+fn inputs_text(task: &Task, values: &Values) -> String {
+    let mut list = values.iter();
+    if let (Some((_, Value::String(only))), None) = (list.next(), list.next())
+        && task.signature.inputs().len() <= 1
+    {
+        return only.clone();
+    }
+    labelled(
+        values
+            .iter()
+            .map(|(name, value)| (name.as_str(), outputs::plain(value))),
+    )
+}
+
+fn labelled<N: AsRef<str>>(list: impl IntoIterator<Item = (N, String)>) -> String {
+    let fields: Vec<String> = list
+        .into_iter()
+        .map(|(name, text)| format!("{}: {}", name.as_ref(), lines::indent(&text, INDENT)))
+        .collect();
+    fields.join("\n")
+}
+
+/// A recorded call in the provider's form. Providers refuse odd names and arguments that are no
+/// object, and would then refuse the whole conversation.
+fn raw_call(call: &Call) -> RawCall {
+    let args = match &call.raw {
+        Some(raw) => json!({"unreadable": raw}),
+        None => Value::Object(call.args.clone()),
+    };
+    RawCall {
+        id: Some(call.id.clone()),
+        name: plain_name(&call.name),
+        arguments: args.to_string(),
+    }
+}
+
+fn plain_name(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .take(LONGEST_NAME)
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    if plain.is_empty() {
+        "unnamed".to_owned()
+    } else {
+        plain
+    }
+}
+
+fn observed(result: &ToolResult) -> String {
+    let text = result.observation.text();
+    if result.observation.is_error {
+        format!("Error: {text}")
+    } else {
+        text
+    }
+}
+
+fn tool_message(result: &ToolResult) -> Message {
+    Message::Tool {
+        call_id: result.call_id.clone(),
+        name: plain_name(&result.name),
+        parts: pictures::parts(observed(result), result.observation.images.clone()),
+    }
+}
+
+/// Calls in words, for requests without tools: some providers refuse calls there.
+fn told_calls(thought: &str, calls: &[Call]) -> String {
+    let told = calls.iter().map(|call| {
+        let args = call
+            .raw
+            .clone()
+            .unwrap_or_else(|| Value::Object(call.args.clone()).to_string());
+        (format!("called {}", plain_name(&call.name)), args)
+    });
+    match thought.trim() {
+        "" => labelled(told),
+        thought => format!("{thought}\n\n{}", labelled(told)),
+    }
+}
+
+fn told_results(results: &[ToolResult]) -> Message {
+    let told = results.iter().map(|result| {
+        let kind = if result.observation.is_error {
+            "error"
+        } else {
+            "result"
+        };
+        (
+            format!("{kind} of {}", plain_name(&result.name)),
+            result.observation.text(),
+        )
+    });
+    let images = results
+        .iter()
+        .flat_map(|result| result.observation.images.clone());
+    pictures::message(labelled(told), images)
+}
+
+fn submitted(
+    tooling: &Tooling,
+    values: &Values,
+    thought: &str,
+    call_id: Option<&str>,
+) -> Vec<Message> {
+    let name = tooling.completion.tool_name();
+    let arguments = Value::Object(values.clone()).to_string();
+    // The id must not depend on where the entry stands, or prompts would not be append-only.
+    let id = call_id.map_or_else(
+        || {
+            let digest = Sha256::digest(arguments.as_bytes());
+            let hex: String = digest
+                .iter()
+                .take(8)
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            format!("call_{hex}")
+        },
+        str::to_owned,
+    );
+    vec![
+        Message::Assistant {
+            text: thought.to_owned(),
+            calls: vec![RawCall {
+                id: Some(id.clone()),
+                name: name.to_owned(),
+                arguments,
+            }],
+            opaque: None,
+        },
+        Message::Tool {
+            call_id: id,
+            name: name.to_owned(),
+            parts: pictures::parts("Completed.".to_owned(), None),
+        },
+    ]
+}
+
+/// Committed outputs as text: the only text as it is, else an object.
+fn outputs_text(task: &Task, values: &Values) -> String {
+    let mut list = values.iter();
+    match (list.next(), list.next()) {
+        (Some((name, value @ Value::String(_))), None) => {
+            lines::escape(&outputs::written(task, name, value), thinking::is_tag)
+        }
+        _ => Value::Object(values.clone()).to_string(),
+    }
+}

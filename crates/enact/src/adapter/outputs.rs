@@ -1,0 +1,119 @@
+//! From values that were found in a reply to all the declared outputs, checked.
+
+use serde_json::Value;
+
+use super::{Misread, Read, Repair, RepairKind, Task, field_text};
+use crate::signature::{Field, Values};
+
+/// What to tell a model whose reply was cut off by the length limit.
+pub(super) fn cut_off(form: &str) -> Misread {
+    Misread::new(format!(
+        "The reply was cut off by the length limit before it was complete. Reply again and be \
+         shorter. {form}"
+    ))
+}
+
+/// Takes the declared outputs out of what was found, by name; what else there is does not count.
+pub(super) fn pick(fields: &[Field], found: Values, repairs: &mut Vec<Repair>) -> Values {
+    let mut found = found;
+    let mut picked = Values::new();
+    for field in fields {
+        if let Some(value) = found.shift_remove(&field.name) {
+            picked.insert(field.name.clone(), value);
+        }
+    }
+    for field in fields {
+        if picked.contains_key(&field.name) {
+            continue;
+        }
+        let alike = found
+            .keys()
+            .find(|name| normal(name) == normal(&field.name))
+            .cloned();
+        if let Some((alike, value)) =
+            alike.and_then(|name| Some((name.clone(), found.shift_remove(&name)?)))
+        {
+            let detail = format!("`{alike}` was taken for `{}`", field.name);
+            repairs.push(Repair::new(RepairKind::Name, detail));
+            picked.insert(field.name.clone(), value);
+        }
+    }
+    picked
+}
+
+/// A name without the differences that do not count.
+pub(super) fn normal(name: &str) -> String {
+    name.trim().to_lowercase().replace([' ', '-'], "_")
+}
+
+/// Checks what was picked, fills in what may be left out, and puts it in the declared order.
+pub(super) fn complete(
+    task: &Task,
+    picked: Values,
+    mut repairs: Vec<Repair>,
+    form: &str,
+) -> Result<Read<Values>, Misread> {
+    let fields = task.signature.outputs();
+    let missing: Vec<String> = fields
+        .iter()
+        .filter(|field| field.is_required() && !picked.contains_key(&field.name))
+        .map(|field| format!("`{}`", field.name))
+        .collect();
+    if !missing.is_empty() {
+        let verb = if missing.len() == 1 { "is" } else { "are" };
+        return Err(Misread::new(format!(
+            "{} {verb} missing. {form}",
+            missing.join(", ")
+        )));
+    }
+    let checked = task
+        .outputs
+        .check(Value::Object(picked))
+        .map_err(|problems| Misread::new(format!("{problems}. {form}")))?;
+    repairs.extend(
+        checked
+            .coerced
+            .into_iter()
+            .map(|detail| Repair::new(RepairKind::Coercion, detail)),
+    );
+    let Value::Object(mut checked) = checked.value else {
+        return Err(Misread::new(format!("The outputs are no object. {form}")));
+    };
+    let value = fields
+        .iter()
+        .filter_map(|field| {
+            let given = checked.shift_remove(&field.name);
+            let value = given
+                .or_else(|| field.default.clone())
+                .or_else(|| field.ty.is_optional().then_some(Value::Null))?;
+            Some((field.name.clone(), value))
+        })
+        .collect();
+    Ok(Read { value, repairs })
+}
+
+/// The only output, when it is a text: then a reply without any structure is its value.
+pub(super) fn sole_text(task: &Task) -> Option<&Field> {
+    match task.signature.outputs() {
+        [only] if only.ty.is_str() => Some(only),
+        _ => None,
+    }
+}
+
+/// A value as text for the prompt, by the field's type where it is known.
+pub(super) fn written(task: &Task, name: &str, value: &Value) -> String {
+    let declared = task.tooling.as_ref().map(|tooling| &tooling.declared);
+    let field = task
+        .signature
+        .field(name)
+        .or_else(|| declared.and_then(|declared| declared.field(name)));
+    field_text::write(field.map(|field| &field.ty), value)
+}
+
+/// An input as text: a text as it is, anything else as JSON.
+pub(super) fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,146 @@
+//! Replies that consist of named sections, whatever marks them: steps and outputs read from them.
+
+use serde_json::Value;
+
+use super::outputs::{self, normal};
+use super::task::{Task, Tooling};
+use super::{Misread, Read, ReadCall, Repair, RepairKind, StepReply, calls, field_text};
+use crate::model::FinishReason;
+use crate::signature::Values;
+
+/// The names of a step's sections.
+pub(super) const THOUGHT: &str = "next_thought";
+pub(super) const TOOL: &str = "next_tool_name";
+pub(super) const ARGS: &str = "next_tool_args";
+
+/// A named piece of a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Section {
+    /// As written.
+    pub(super) name: String,
+    /// Trimmed, and with escapes taken away.
+    pub(super) text: String,
+}
+
+/// A reply in sections.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Sections {
+    /// What stands before the first section.
+    pub(super) leading: String,
+    /// In order.
+    pub(super) list: Vec<Section>,
+    /// Whether the last section is known to have ended.
+    pub(super) ended: bool,
+}
+
+impl Sections {
+    fn first(&self, name: &str) -> Option<&Section> {
+        let exact = self.list.iter().find(|section| section.name == name);
+        let wanted = normal(name);
+        exact.or_else(|| {
+            self.list
+                .iter()
+                .find(|section| normal(&section.name) == wanted)
+        })
+    }
+
+    /// Whether any of these is there.
+    pub(super) fn has_any<'n>(&self, mut names: impl Iterator<Item = &'n str>) -> bool {
+        names.any(|name| self.first(name).is_some())
+    }
+
+    /// Reads the declared outputs.
+    pub(super) fn outputs(
+        &self,
+        task: &Task,
+        finish: FinishReason,
+        form: &str,
+    ) -> Result<Read<Values>, Misread> {
+        if finish == FinishReason::Length && !self.ended {
+            return Err(outputs::cut_off(form));
+        }
+        let mut repairs = Vec::new();
+        let picked = task
+            .signature
+            .outputs()
+            .iter()
+            .filter_map(|field| {
+                let section = self.first(&field.name)?;
+                let value = field_text::read(&field.ty, &section.text, &mut repairs);
+                // An empty section for something that may be left out is left out.
+                let is_absent = value == "" && !field.is_required() && !field.ty.is_str();
+                (!is_absent).then(|| (field.name.clone(), value))
+            })
+            .collect();
+        outputs::complete(task, picked, repairs, form)
+    }
+
+    /// Reads a thought and its calls. Several calls are several pairs of name and arguments.
+    pub(super) fn step(
+        &self,
+        tooling: &Tooling,
+        finish: FinishReason,
+        form: &str,
+    ) -> Result<Read<StepReply>, Misread> {
+        let cut_off = finish == FinishReason::Length && !self.ended;
+        let mut repairs = Vec::new();
+        let mut thought = None;
+        let mut pairs: Vec<(&str, Option<&str>)> = Vec::new();
+        for section in &self.list {
+            match normal(&section.name).as_str() {
+                "next_thought" | "thought" | "reasoning" => {
+                    if !pairs.is_empty() {
+                        let detail = "a further step in the same reply was dropped";
+                        repairs.push(Repair::new(RepairKind::Surroundings, detail));
+                        break;
+                    }
+                    thought.get_or_insert(section.text.as_str());
+                }
+                "next_tool_name" | "tool_name" => pairs.push((&section.text, None)),
+                "next_tool_args" | "tool_args" => {
+                    if let Some((_, args @ None)) = pairs.last_mut() {
+                        *args = Some(&section.text);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let thought = thought.unwrap_or(&self.leading).trim().to_owned();
+        if cut_off {
+            let args = pairs.last().and_then(|(_, args)| *args);
+            let is_whole = args.is_some_and(|args| serde_json::from_str::<Values>(args).is_ok());
+            if !is_whole {
+                return Err(outputs::cut_off(form));
+            }
+        }
+        if pairs.is_empty() {
+            return Err(Misread::new(format!("`{TOOL}` is missing. {form}")));
+        }
+        let mut read = Vec::new();
+        for (name, args) in pairs {
+            if matches!(normal(name).as_str(), "" | "none" | "null") {
+                continue;
+            }
+            read.push(ReadCall {
+                id: None,
+                name: calls::resolve_name(tooling, name, &mut repairs),
+                args: calls::args_of_text(args.unwrap_or_default(), &mut repairs),
+            });
+        }
+        Ok(Read {
+            value: StepReply {
+                thought,
+                calls: read,
+            },
+            repairs,
+        })
+    }
+}
+
+/// The arguments of a recorded call as text: as JSON, or as the model wrote them.
+pub(super) fn args_text(call: &crate::run::Call) -> String {
+    match &call.raw {
+        Some(raw) => raw.clone(),
+        None => Value::Object(call.args.clone()).to_string(),
+    }
+}

@@ -1,0 +1,402 @@
+//! The classic text of ReAct: `Thought:`, `Action:`, `Observation:`.
+
+mod action;
+mod labels;
+mod literal;
+
+use self::action::Unread;
+use self::labels::{Label, Labels};
+use super::outputs::{cut_off, plain, written};
+use super::sections::{Section, Sections};
+use super::task::{Completion, Task, Tooling};
+use super::{
+    Adapter, Misread, Read, Repair, RepairKind, StepReply, chat, describe, json, pictures, thinking,
+};
+use crate::model::{Capabilities, FinishReason, Message, Reply, Request};
+use crate::run::Entry;
+use crate::signature::Values;
+
+/// Labels of messages that are neither fields nor steps.
+const OWN_LABELS: [&str; 2] = ["notice", "summary of what came before"];
+
+/// The words before the colons.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tags {
+    /// Before a thought.
+    pub thought: String,
+    /// Before a call.
+    pub action: String,
+    /// Before a result.
+    pub observation: String,
+}
+
+impl Default for Tags {
+    fn default() -> Self {
+        Self {
+            thought: "Thought".to_owned(),
+            action: "Action".to_owned(),
+            observation: "Observation".to_owned(),
+        }
+    }
+}
+
+/// `Thought: …`, `Action: tool(argument="value")`, `Observation: …`, for models that were trained
+/// on such text, and for completion models.
+///
+/// Data cannot forge a label: a line of data that starts like one gets a backslash in front, which
+/// is taken away again when a field is read. Several calls in one step are several `Action:` lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tagged {
+    tags: Tags,
+}
+
+impl Tagged {
+    /// With other words than `Thought`, `Action` and `Observation`.
+    pub fn new(tags: Tags) -> Self {
+        Self { tags }
+    }
+
+    /// The words before the colons.
+    pub fn tags(&self) -> &Tags {
+        &self.tags
+    }
+
+    fn step_form(&self) -> String {
+        let Tags {
+            thought, action, ..
+        } = &self.tags;
+        format!(
+            "Reply with `{thought}: …`, then on a new line `{action}: tool(argument=\"value\")`."
+        )
+    }
+
+    fn step<'a>(
+        &self,
+        labels: &Labels,
+        thought: &str,
+        actions: impl IntoIterator<Item = std::borrow::Cow<'a, str>>,
+    ) -> String {
+        let mut text = Vec::new();
+        let thought = thought.trim();
+        if !thought.is_empty() {
+            text.push(format!("{}: {}", self.tags.thought, labels.escape(thought)));
+        }
+        let action = &self.tags.action;
+        text.extend(
+            actions
+                .into_iter()
+                .map(|a| format!("{action}: {}", labels.escape(&a))),
+        );
+        text.join("\n")
+    }
+}
+
+fn labelled<N: AsRef<str>>(labels: &Labels, list: impl IntoIterator<Item = (N, String)>) -> String {
+    let fields: Vec<String> = list
+        .into_iter()
+        .map(|(name, text)| format!("{}: {}", name.as_ref(), labels.escape(&text)))
+        .collect();
+    fields.join("\n")
+}
+
+fn outputs_form(task: &Task) -> String {
+    let names: Vec<String> = task
+        .signature
+        .outputs()
+        .iter()
+        .map(|field| format!("`{}: …`", field.name))
+        .collect();
+    format!("Reply with these lines in order: {}.", names.join(", "))
+}
+
+impl Adapter for Tagged {
+    fn name(&self) -> &str {
+        "tagged"
+    }
+
+    fn system(&self, task: &Task) -> String {
+        let mut text = format!("{}\n", task.signature.instructions().trim_end());
+        text.push_str("\nInputs:\n");
+        text.push_str(&describe::fields(task.signature.inputs()));
+        let Some(tooling) = &task.tooling else {
+            text.push_str("\nOutputs:\n");
+            text.push_str(&describe::fields(task.signature.outputs()));
+            text.push_str(
+                "\nEvery field stands after its name and a colon. Reply with all outputs in \
+                 exactly this form, replacing the braces:\n",
+            );
+            for field in task.signature.outputs() {
+                text.push_str(&format!(
+                    "\n{}: {}",
+                    field.name,
+                    describe::placeholder(field)
+                ));
+            }
+            return text;
+        };
+        let Tags {
+            thought,
+            action,
+            observation,
+        } = &self.tags;
+        text.push_str("\nTools:\n");
+        text.push_str(&describe::tools(tooling));
+        text.push_str(&format!(
+            "\nWork in steps of this form:\n\n\
+             {thought}: {{what you know so far and what to do next}}\n\
+             {action}: {{one tool with its arguments by name, such as tool(text=\"abc\", number=1)}}\n\
+             {observation}: {{the result, which is given to you: never write it}}\n\n"
+        ));
+        text.push_str(&describe::ending(tooling, |name| {
+            let args = match tooling.completion {
+                Completion::Submit => argument_form(tooling),
+                Completion::Finish => String::new(),
+            };
+            format!("end with `{action}: {name}({args})`")
+        }));
+        text
+    }
+
+    fn render(&self, task: &Task, entry: &Entry) -> Vec<Message> {
+        let labels = Labels::of_data(&self.tags, task);
+        let message = match entry {
+            Entry::System { text } => Message::System { text: text.clone() },
+            Entry::Inputs { values } => {
+                let (values, images) = pictures::lift(values);
+                let list = values
+                    .iter()
+                    .map(|(name, value)| (name.as_str(), plain(value)));
+                pictures::message(labelled(&labels, list), images)
+            }
+            Entry::User { parts } => pictures::said(parts, |text| labels.escape(text)),
+            Entry::Assistant { text, calls, .. } if calls.is_empty() => {
+                Message::assistant(text.clone())
+            }
+            Entry::Assistant { text, calls, .. } => {
+                let actions = calls.iter().map(|call| action::write(call).into());
+                Message::assistant(self.step(&labels, text, actions))
+            }
+            Entry::Results { results } => {
+                let several = results.len() > 1;
+                let list = results.iter().enumerate().map(|(index, result)| {
+                    let number = if several {
+                        format!(" {}", index + 1)
+                    } else {
+                        String::new()
+                    };
+                    let mark = if result.observation.is_error {
+                        " (error)"
+                    } else {
+                        ""
+                    };
+                    let label = format!("{}{number}{mark}", self.tags.observation);
+                    (label, result.observation.text())
+                });
+                let images = results
+                    .iter()
+                    .flat_map(|result| result.observation.images.clone());
+                pictures::message(labelled(&labels, list), images)
+            }
+            Entry::Notice { text } => Message::user(labelled(&labels, [("Notice", text.clone())])),
+            Entry::Summary { text, .. } => Message::user(labelled(
+                &labels,
+                [("Summary of what came before", text.clone())],
+            )),
+            Entry::Outputs {
+                values, thought, ..
+            } => {
+                let submits = task
+                    .tooling
+                    .as_ref()
+                    .filter(|t| t.completion == Completion::Submit);
+                Message::assistant(match submits {
+                    Some(tooling) => {
+                        let name = tooling.completion.tool_name();
+                        let call = format!("{name}({})", action::write_args(values));
+                        self.step(&labels, thought, [call.into()])
+                    }
+                    None => {
+                        let list = values
+                            .iter()
+                            .map(|(name, value)| (name.as_str(), written(task, name, value)));
+                        labelled(&labels, list)
+                    }
+                })
+            }
+        };
+        vec![message]
+    }
+
+    fn shape(&self, task: &Task, capabilities: Capabilities, mut request: Request) -> Request {
+        let _ = capabilities;
+        if task.tooling.is_some() {
+            request.stop.push(format!("\n{}:", self.tags.observation));
+        }
+        request
+    }
+
+    fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
+        let form = outputs_form(task);
+        let data = Labels::of_data(&self.tags, task);
+        let cut = Labels::of_outputs(task).cut(thinking::spoken(&reply.text).text, &data);
+        if cut.pieces.is_empty() {
+            return json::unstructured_outputs(task, reply, &form, |_| false);
+        }
+        let list = cut
+            .pieces
+            .into_iter()
+            .filter_map(|(label, text)| match label {
+                Label::Field(name) => Some(Section { name, text }),
+                _ => None,
+            });
+        // Nothing marks the end of the last value, so a cut reply is never whole.
+        let sections = Sections {
+            leading: cut.leading,
+            list: list.collect(),
+            ended: false,
+        };
+        sections.outputs(task, reply.finish, &form)
+    }
+
+    fn parse_step(&self, task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread> {
+        let form = self.step_form();
+        let Some(tooling) = &task.tooling else {
+            return chat::unstructured_step(task, reply, &form, |_| false);
+        };
+        let data = Labels::of_data(&self.tags, task);
+        let text = thinking::spoken(&reply.text).text;
+        let cut = Labels::of_step(&self.tags).cut(text, &data);
+        let step = Step::of(cut);
+        if step.actions.is_empty() && step.answer.is_none() {
+            return talk(task, reply, step, &form);
+        }
+        step.read(tooling, reply.finish, &form)
+    }
+}
+
+fn argument_form(tooling: &Tooling) -> String {
+    let names: Vec<String> = tooling
+        .declared
+        .outputs()
+        .iter()
+        .map(|field| format!("{}=…", field.name))
+        .collect();
+    names.join(", ")
+}
+
+/// A reply without an action: a call in JSON, a thought, or mere talk.
+fn talk(task: &Task, reply: &Reply, step: Step, form: &str) -> Result<Read<StepReply>, Misread> {
+    let mut read = chat::unstructured_step(task, reply, form, |_| step.has_input)?;
+    if !step.thought.is_empty() {
+        read.value.thought = step.thought;
+    } else if step.observed {
+        return Err(Misread::new(format!(
+            "The reply has an observation but no action. {form}"
+        )));
+    }
+    read.repairs.extend(step.repairs);
+    Ok(read)
+}
+
+/// The pieces of a reply that make one step.
+#[derive(Debug, Default)]
+struct Step {
+    thought: String,
+    /// Each with the input that was given for it.
+    actions: Vec<(String, Option<String>)>,
+    answer: Option<String>,
+    has_input: bool,
+    observed: bool,
+    repairs: Vec<Repair>,
+}
+
+impl Step {
+    /// Everything up to the first sign of a further step.
+    fn of(cut: labels::Labelled) -> Self {
+        let mut step = Self::default();
+        let mut thoughts = Vec::new();
+        if !cut.leading.trim().is_empty() {
+            thoughts.push(cut.leading.trim().to_owned());
+        }
+        let mut dropped = false;
+        for (label, text) in cut.pieces {
+            let acted = !step.actions.is_empty() || step.answer.is_some();
+            match label {
+                Label::Observation => {
+                    step.observed = true;
+                    dropped = true;
+                }
+                Label::Thought | Label::FinalAnswer if acted => dropped = true,
+                Label::Thought => thoughts.push(text),
+                Label::Action if step.answer.is_some() => dropped = true,
+                Label::Action => step.actions.push((text, None)),
+                Label::ActionInput => {
+                    step.has_input = true;
+                    if let Some((_, input @ None)) = step.actions.last_mut() {
+                        *input = Some(text);
+                    }
+                }
+                Label::FinalAnswer => step.answer = Some(text),
+                Label::Field(_) => {}
+            }
+            if dropped {
+                let detail = "a further step or an invented observation was dropped";
+                step.repairs
+                    .push(Repair::new(RepairKind::Surroundings, detail));
+                break;
+            }
+        }
+        thoughts.retain(|thought| !thought.is_empty());
+        step.thought = thoughts.join("\n");
+        step
+    }
+
+    fn read(
+        self,
+        tooling: &Tooling,
+        finish: FinishReason,
+        form: &str,
+    ) -> Result<Read<StepReply>, Misread> {
+        let cut = finish == FinishReason::Length && !self.observed;
+        let Self {
+            mut thought,
+            actions,
+            answer,
+            mut repairs,
+            ..
+        } = self;
+        let misread = |unread| match unread {
+            Unread::Open if finish == FinishReason::Length => cut_off(form),
+            Unread::Open => Misread::new(format!("The action is not closed. {form}")),
+            Unread::Problem(problem) => Misread::new(format!("{problem} {form}")),
+        };
+        let mut read = Vec::new();
+        for (text, input) in &actions {
+            // Without a closing bracket nothing tells whether a name or an input is whole.
+            let is_closed = input.is_none() && text.trim_end().ends_with([')', ']', '}', '`']);
+            if cut && !is_closed {
+                return Err(cut_off(form));
+            }
+            read.extend(
+                action::read(tooling, text, input.as_deref(), &mut repairs).map_err(misread)?,
+            );
+        }
+        if let Some(answer) = answer {
+            if cut {
+                return Err(cut_off(form));
+            }
+            read.push(action::final_answer(tooling, &answer, &mut repairs).map_err(misread)?);
+        }
+        for action in &read {
+            if let Some(answer) = &action.answer {
+                // A completing call without arguments has no place for it; the extraction does.
+                thought = format!("{thought}\n{answer}").trim().to_owned();
+            }
+        }
+        let calls = read.into_iter().map(|action| action.call).collect();
+        Ok(Read {
+            value: StepReply { thought, calls },
+            repairs,
+        })
+    }
+}

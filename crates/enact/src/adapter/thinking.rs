@@ -1,0 +1,92 @@
+//! Thinking that a model wrote into its text, between tags.
+
+use super::lines;
+
+const NAMES: [&str; 2] = ["think", "thinking"];
+
+/// A reply's text without its thinking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Spoken<'a> {
+    /// What is left.
+    pub(super) text: &'a str,
+    /// Whether thinking was dropped.
+    pub(super) dropped: bool,
+}
+
+/// Drops thinking at the start: `<think>…</think>`, an opening tag that is never closed, and what
+/// precedes a closing tag at the start of a line, since some servers swallow the opening one.
+pub(super) fn spoken(reply: &str) -> Spoken<'_> {
+    let mut rest = reply;
+    let mut dropped = false;
+    loop {
+        let start = rest.trim_start();
+        if let Some(inside) = tag(start, "<") {
+            dropped = true;
+            match closing_tag(inside, false) {
+                Some(after) => rest = after,
+                None => {
+                    return Spoken {
+                        text: inside,
+                        dropped,
+                    };
+                }
+            }
+        } else if let Some(after) = closing_tag(rest, true) {
+            dropped = true;
+            rest = after;
+        } else {
+            return Spoken {
+                text: rest,
+                dropped,
+            };
+        }
+    }
+}
+
+/// Whether a line that starts like this could be taken for a thinking tag.
+pub(super) fn is_tag(line: &str) -> bool {
+    tag(line, "<").is_some() || tag(line, "</").is_some()
+}
+
+/// What follows the tag that the text starts with.
+fn tag<'a>(text: &'a str, opening: &str) -> Option<&'a str> {
+    let rest = text.strip_prefix(opening)?;
+    NAMES.iter().find_map(|name| {
+        let head = rest.get(..name.len())?;
+        head.eq_ignore_ascii_case(name)
+            .then(|| rest[name.len()..].strip_prefix('>'))?
+    })
+}
+
+fn closing_tag(text: &str, at_line_start: bool) -> Option<&str> {
+    if at_line_start {
+        let mut at = 0;
+        return lines::each(text).find_map(|line| {
+            let start = at + (line.len() - line.trim_start().len());
+            at += line.len();
+            tag(&text[start..], "</")
+        });
+    }
+    text.match_indices("</")
+        .find_map(|(at, _)| tag(&text[at..], "</"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_counts_as_thinking() {
+        for (reply, text) in [
+            ("plain", "plain"),
+            ("<think>a</think>b", "b"),
+            (" <Thinking>a\n</thinking>\n<think>c</think>b", "b"),
+            ("a\nstill\n</think>\n\nb", "\n\nb"),
+            ("<think>never closed", "never closed"),
+            ("an inline </think> stays", "an inline </think> stays"),
+            ("<thinker>b", "<thinker>b"),
+        ] {
+            assert_eq!(spoken(reply).text, text, "{reply}");
+        }
+    }
+}

@@ -1,0 +1,449 @@
+//! Coercion without loss, led by what a validator objects to.
+//!
+//! Every edit answers one validation error, so what fits already is never touched, and
+//! references, `anyOf` and the like need no second reading of the schema.
+
+use std::collections::HashSet;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{JsonType, ValidationError};
+use serde_json::{Number, Value};
+
+use super::problems::{shown, spoken_path};
+
+/// The largest whole number up to which every whole `f64` is exact.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+/// How many nodes [`whole_numbers`] visits at most; recursive schemas could go on for ever.
+const FUEL: usize = 100_000;
+
+/// A change at one place.
+#[derive(Debug)]
+pub(super) struct Edit {
+    path: String,
+    old: Value,
+    /// `None` removes the property.
+    new: Option<Value>,
+    /// Puts a removed property back instead: it turned out to be required.
+    restore: bool,
+}
+
+/// What was changed so far, and what has to stay.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    notes: Vec<(String, String)>,
+    removed: HashSet<String>,
+    kept: HashSet<String>,
+}
+
+impl Session {
+    /// The edits that answer the errors.
+    pub(super) fn plan<'a>(&self, errors: impl Iterator<Item = ValidationError<'a>>) -> Vec<Edit> {
+        errors
+            .filter_map(|error| self.answer(&error))
+            .flatten()
+            .collect()
+    }
+
+    fn answer(&self, error: &ValidationError<'_>) -> Option<Vec<Edit>> {
+        let path = error.instance_path().as_str();
+        let instance = error.instance();
+        let edit = |new| {
+            Some(vec![Edit {
+                path: path.to_owned(),
+                old: instance.clone().into_owned(),
+                new,
+                restore: false,
+            }])
+        };
+        match error.kind() {
+            ValidationErrorKind::Type { kind } => match instance.as_ref() {
+                Value::Null => {
+                    let removable = !path.is_empty() && !self.kept.contains(path);
+                    removable.then(|| edit(None)).flatten()
+                }
+                value => edit(Some(to_type(value, kind)?)),
+            },
+            ValidationErrorKind::Enum { options } => match instance.as_ref() {
+                Value::Null if !path.is_empty() && !self.kept.contains(path) => edit(None),
+                value => edit(Some(to_option(value, options.as_array()?)?)),
+            },
+            ValidationErrorKind::Constant { expected_value } => edit(Some(to_option(
+                instance,
+                std::slice::from_ref(expected_value.as_ref()),
+            )?)),
+            ValidationErrorKind::AnyOf { context }
+            | ValidationErrorKind::OneOfNotValid { context } => context.iter().find_map(|branch| {
+                let edits: Option<Vec<_>> = branch.iter().map(|error| self.answer(error)).collect();
+                edits
+                    .map(|edits| edits.into_iter().flatten().collect::<Vec<_>>())
+                    .filter(|edits| !edits.is_empty())
+            }),
+            ValidationErrorKind::Required { property } => {
+                let path = format!("{path}/{}", escape_pointer(property.as_str()?));
+                self.removed.contains(&path).then(|| {
+                    vec![Edit {
+                        path,
+                        old: Value::Null,
+                        new: Some(Value::Null),
+                        restore: true,
+                    }]
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Makes the edits that still apply. Says whether anything changed.
+    pub(super) fn apply(&mut self, edits: Vec<Edit>, value: &mut Value) -> bool {
+        let mut changed = false;
+        for edit in edits {
+            changed |= self.apply_one(edit, value);
+        }
+        changed
+    }
+
+    fn apply_one(&mut self, edit: Edit, value: &mut Value) -> bool {
+        let Edit {
+            path,
+            old,
+            new,
+            restore,
+        } = edit;
+        if restore {
+            let Some((object, key)) = parent_object(value, &path) else {
+                return false;
+            };
+            object.insert(key, Value::Null);
+            self.notes.retain(|(at, _)| *at != path);
+            self.removed.remove(&path);
+            self.kept.insert(path);
+            return true;
+        }
+        // Two errors about one place: the first edit may have answered both.
+        if value.pointer(&path) != Some(&old) {
+            return false;
+        }
+        match new {
+            Some(new) => {
+                let note = format!("{}: {} → {}", spoken_path(&path), shown(&old), shown(&new));
+                let Some(place) = value.pointer_mut(&path) else {
+                    return false;
+                };
+                *place = new;
+                self.notes.push((path, note));
+            }
+            None => {
+                let Some((object, key)) = parent_object(value, &path) else {
+                    self.kept.insert(path);
+                    return false;
+                };
+                // `shift_remove` keeps the order of the others.
+                object.shift_remove(&key);
+                let note = format!("{}: null → left out", spoken_path(&path));
+                self.notes.push((path.clone(), note));
+                self.removed.insert(path);
+            }
+        }
+        true
+    }
+
+    /// What was coerced, in words.
+    pub(super) fn into_notes(self) -> Vec<String> {
+        self.notes.into_iter().map(|(_, note)| note).collect()
+    }
+}
+
+fn escape_pointer(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+fn parent_object<'a>(
+    value: &'a mut Value,
+    path: &str,
+) -> Option<(&'a mut serde_json::Map<String, Value>, String)> {
+    let (parent, key) = path.rsplit_once('/')?;
+    let key = key.replace("~1", "/").replace("~0", "~");
+    value
+        .pointer_mut(parent)?
+        .as_object_mut()
+        .map(|object| (object, key))
+}
+
+fn to_type(value: &Value, kind: &TypeKind) -> Option<Value> {
+    let wants = |ty: JsonType| match kind {
+        TypeKind::Single(single) => *single == ty,
+        TypeKind::Multiple(set) => set.contains(ty),
+    };
+    match value {
+        Value::String(text) => {
+            let trimmed = text.trim();
+            if wants(JsonType::Null) && matches!(trimmed, "null" | "None" | "") {
+                return Some(Value::Null);
+            }
+            if wants(JsonType::Boolean) {
+                if trimmed.eq_ignore_ascii_case("true") {
+                    return Some(Value::Bool(true));
+                }
+                if trimmed.eq_ignore_ascii_case("false") {
+                    return Some(Value::Bool(false));
+                }
+            }
+            if wants(JsonType::Number) || wants(JsonType::Integer) {
+                let number = number_of_text(trimmed)
+                    .filter(|number| wants(JsonType::Number) || !number.is_f64());
+                if let Some(number) = number {
+                    return Some(Value::Number(number));
+                }
+            }
+            let wanted = |parsed: &Value| {
+                (parsed.is_object() && wants(JsonType::Object))
+                    || (parsed.is_array() && wants(JsonType::Array))
+            };
+            structure_of_text(trimmed).filter(wanted)
+        }
+        Value::Number(_) | Value::Bool(_) if wants(JsonType::String) => {
+            Some(Value::String(value.to_string()))
+        }
+        _ => None,
+    }
+}
+
+/// An object or array written as text, perhaps in Python's spelling.
+fn structure_of_text(text: &str) -> Option<Value> {
+    let closes = match text.chars().next()? {
+        '{' => text.ends_with('}'),
+        '[' => text.ends_with(']'),
+        _ => false,
+    };
+    if !closes {
+        return None;
+    }
+    serde_json::from_str(text).ok().or_else(|| {
+        let options = jsonrepair_rs::RepairOptions::new().with_max_input_bytes(64 * 1024);
+        let repaired = jsonrepair_rs::jsonrepair_with_options(text, options).ok()?;
+        serde_json::from_str(&repaired).ok()
+    })
+}
+
+/// The number that a text stands for, if it can be kept exactly: as an integer where it is whole.
+pub(crate) fn number_of_text(text: &str) -> Option<Number> {
+    let digits = without_separators(text)?;
+    if let Ok(whole) = digits.parse::<i64>() {
+        return Some(whole.into());
+    }
+    if let Ok(whole) = digits.parse::<u64>() {
+        return Some(whole.into());
+    }
+    let float: f64 = digits
+        .parse()
+        .ok()
+        .filter(|float: &f64| float.is_finite())?;
+    let kept = format!("{float:e}");
+    if decimal(&digits)? != decimal(&kept)? {
+        return None;
+    }
+    match whole(float) {
+        Some(whole) => Some(whole.into()),
+        None => Number::from_f64(float),
+    }
+}
+
+/// The text without `_` between digits; `None` unless it is written as a number.
+fn without_separators(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let is_digit = |at: Option<&u8>| at.is_some_and(u8::is_ascii_digit);
+    let mut out = String::with_capacity(text.len());
+    for (index, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E' => out.push(char::from(*byte)),
+            b'_' if index > 0
+                && is_digit(bytes.get(index - 1))
+                && is_digit(bytes.get(index + 1)) => {}
+            _ => return None,
+        }
+    }
+    (out.len() <= 400).then_some(out)
+}
+
+/// Sign, significant digits and exponent of a decimal number, so that spellings compare.
+fn decimal(text: &str) -> Option<(bool, String, i64)> {
+    let negative = text.starts_with('-');
+    let unsigned = text.trim_start_matches(['+', '-']);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
+        None => (unsigned, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let exponent = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?;
+    let trimmed = digits.trim_end_matches('0');
+    let exponent = exponent.checked_add(i64::try_from(digits.len() - trimmed.len()).ok()?)?;
+    let significant = trimmed.trim_start_matches('0');
+    if significant.is_empty() {
+        return Some((false, String::new(), 0));
+    }
+    Some((negative, significant.to_owned(), exponent))
+}
+
+fn whole(float: f64) -> Option<i64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "whole and within the exact range"
+    )]
+    (float.fract() == 0.0 && float.abs() <= EXACT).then_some(float as i64)
+}
+
+/// The one option that a value means, up to quotes, brackets, case and word separators.
+pub(crate) fn to_option(value: &Value, options: &[Value]) -> Option<Value> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(_) | Value::Bool(_) => value.to_string(),
+        _ => return None,
+    };
+    let text_of = |option: &Value| match option {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(option.to_string()),
+        // `None` is how Python models spell it.
+        Value::Null => Some(
+            if text.trim() == "None" {
+                "None"
+            } else {
+                "null"
+            }
+            .to_owned(),
+        ),
+        _ => None,
+    };
+    let bare = strip_wrapping(&text);
+    let readings: [fn(&str) -> String; 3] = [str::to_owned, str::to_lowercase, |text| {
+        text.to_lowercase()
+            .split(['_', '-', ' ', '\t', '\n'])
+            .filter(|w| !w.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+    }];
+    for reading in readings {
+        let wanted = reading(bare);
+        // A leading `-` is a sign, not a separator.
+        if wanted.is_empty() || bare.starts_with(['-', '+']) != wanted.starts_with(['-', '+']) {
+            return None;
+        }
+        let mut matching = options.iter().filter(|option| {
+            text_of(option).is_some_and(|option| {
+                reading(option.trim()) == wanted
+                    && option.trim().starts_with(['-', '+']) == bare.starts_with(['-', '+'])
+            })
+        });
+        if let Some(first) = matching.next() {
+            return matching.next().is_none().then(|| first.clone());
+        }
+    }
+    None
+}
+
+/// The text without the quotes and brackets that models put around a choice.
+fn strip_wrapping(text: &str) -> &str {
+    let is_wrapping = |c: char| {
+        c.is_whitespace()
+            || matches!(
+                c,
+                '"' | '\'' | '`' | '{' | '}' | '[' | ']' | '<' | '>' | '*'
+            )
+    };
+    let inner = text.trim_matches(is_wrapping);
+    inner
+        .strip_suffix(['.', ','])
+        .unwrap_or(inner)
+        .trim_matches(is_wrapping)
+}
+
+/// Writes whole numbers in integer places without their `.0`. To a schema `2.0` is the integer 2;
+/// to a Rust `i64` it is not.
+pub(super) fn whole_numbers(schema: &Value, value: &mut Value, notes: &mut Vec<String>) {
+    let mut walk = Walk {
+        root: schema,
+        notes,
+        fuel: FUEL,
+    };
+    walk.visit(schema, value, &mut String::new());
+}
+
+struct Walk<'a> {
+    root: &'a Value,
+    notes: &'a mut Vec<String>,
+    fuel: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn visit(&mut self, schema: &'a Value, value: &mut Value, path: &mut String) {
+        if self.fuel == 0 {
+            return;
+        }
+        self.fuel -= 1;
+        if let Some(reference) = schema["$ref"].as_str() {
+            let target = reference
+                .strip_prefix('#')
+                .and_then(|at| self.root.pointer(at));
+            if let Some(target) = target.filter(|target| !std::ptr::eq(*target, schema)) {
+                self.visit(target, value, path);
+            }
+        }
+        for keyword in ["anyOf", "oneOf", "allOf"] {
+            for branch in schema[keyword].as_array().into_iter().flatten() {
+                self.visit(branch, value, path);
+            }
+        }
+        match value {
+            Value::Number(number) => {
+                let wants = |ty: &Value| ty == "integer";
+                let integer = match &schema["type"] {
+                    Value::Array(types) => types.iter().any(wants),
+                    single => wants(single),
+                };
+                let exact = number
+                    .as_f64()
+                    .filter(|_| integer && number.is_f64())
+                    .and_then(whole);
+                if let Some(exact) = exact {
+                    self.notes
+                        .push(format!("{}: {number} → {exact}", spoken_path(path)));
+                    *value = exact.into();
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    let by_position = &schema["prefixItems"][index];
+                    let item_schema = if by_position.is_null() {
+                        &schema["items"]
+                    } else {
+                        by_position
+                    };
+                    self.enter(item_schema, item, path, &index.to_string());
+                }
+            }
+            Value::Object(fields) => {
+                for (name, field) in fields.iter_mut() {
+                    let own = &schema["properties"][name];
+                    let field_schema = if own.is_null() {
+                        &schema["additionalProperties"]
+                    } else {
+                        own
+                    };
+                    self.enter(field_schema, field, path, &escape_pointer(name));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, schema: &'a Value, value: &mut Value, path: &mut String, step: &str) {
+        if !schema.is_object() {
+            return;
+        }
+        let length = path.len();
+        path.push('/');
+        path.push_str(step);
+        self.visit(schema, value, path);
+        path.truncate(length);
+    }
+}

@@ -1,0 +1,194 @@
+//! What is wrong with a value, in words that a model can act on.
+
+use std::fmt;
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{JsonType, ValidationError};
+use serde_json::Value;
+
+/// How many problems are told; the rest is counted.
+const TOLD: usize = 8;
+/// How many characters of a value are shown.
+const SHOWN: usize = 60;
+/// How many characters one problem takes at most.
+const LENGTH: usize = 300;
+
+/// Everything that is wrong with a value, in one message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Problems {
+    told: Vec<String>,
+    untold: usize,
+}
+
+impl Problems {
+    pub(super) fn of<'a>(errors: impl Iterator<Item = ValidationError<'a>>) -> Self {
+        let mut told: Vec<String> = Vec::new();
+        let mut untold = 0;
+        for error in errors {
+            let problem = clip(&tell(&error), LENGTH);
+            if told.contains(&problem) {
+                continue;
+            }
+            if told.len() < TOLD {
+                told.push(problem);
+            } else {
+                untold += 1;
+            }
+        }
+        Self { told, untold }
+    }
+
+    /// The problems one by one; the first few when there are many.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.told.iter().map(String::as_str)
+    }
+}
+
+impl fmt::Display for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told.join("; "))?;
+        if self.untold > 0 {
+            write!(f, "; and {} more", self.untold)?;
+        }
+        Ok(())
+    }
+}
+
+/// A JSON pointer the way people write paths: `` `a.b[0]` ``.
+pub(super) fn spoken_path(pointer: &str) -> String {
+    if pointer.is_empty() {
+        return "the value".to_owned();
+    }
+    let mut path = String::new();
+    for step in pointer.split('/').skip(1) {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        if step.bytes().all(|byte| byte.is_ascii_digit()) && !step.is_empty() {
+            path.push_str(&format!("[{step}]"));
+        } else {
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(&step);
+        }
+    }
+    format!("`{}`", clip(&path, 2 * SHOWN))
+}
+
+/// A value as compact JSON, cut where it gets long.
+pub(super) fn shown(value: &Value) -> String {
+    clip(&value.to_string(), SHOWN)
+}
+
+fn clip(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn tell(error: &ValidationError<'_>) -> String {
+    let path = error.instance_path().as_str();
+    let place = spoken_path(path);
+    let got = || shown(error.instance());
+    match error.kind() {
+        ValidationErrorKind::Type { kind } => {
+            format!("{place}: expected {}, got {}", expected_types(kind), got())
+        }
+        ValidationErrorKind::Enum { options } => {
+            format!(
+                "{place}: expected {}, got {}",
+                expected_options(options),
+                got()
+            )
+        }
+        ValidationErrorKind::Constant { expected_value } => {
+            format!("{place}: expected {}, got {}", shown(expected_value), got())
+        }
+        ValidationErrorKind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            format!(
+                "{}: missing, but required",
+                spoken_path(&format!("{path}/{name}"))
+            )
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+            let names: Vec<String> = unexpected
+                .iter()
+                .take(TOLD)
+                .map(|name| format!("`{}`", clip(name, SHOWN)))
+                .collect();
+            let within = if path.is_empty() {
+                String::new()
+            } else {
+                format!(" in {place}")
+            };
+            format!("{}: not known{within}, leave it out", names.join(", "))
+        }
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            tell_branches(error, context)
+        }
+        _ => format!("{place}: {error}"),
+    }
+}
+
+/// None of several forms fits: either they differ at this very place, and all are named, or the
+/// one that comes nearest is explained.
+fn tell_branches(error: &ValidationError<'_>, context: &[Vec<ValidationError<'static>>]) -> String {
+    let here = error.instance_path();
+    let place = spoken_path(here.as_str());
+    let mut forms: Vec<String> = Vec::new();
+    let mut nearest: Option<&Vec<ValidationError<'static>>> = None;
+    for branch in context {
+        let form = branch
+            .iter()
+            .filter(|inner| inner.instance_path() == here)
+            .find_map(|inner| match inner.kind() {
+                ValidationErrorKind::Type { kind } => Some(expected_types(kind)),
+                ValidationErrorKind::Enum { options } => Some(expected_options(options)),
+                ValidationErrorKind::Constant { expected_value } => Some(shown(expected_value)),
+                _ => None,
+            });
+        match form {
+            Some(form) if forms.contains(&form) => {}
+            Some(form) => forms.push(form),
+            None if nearest.is_none_or(|known| branch.len() < known.len()) => {
+                nearest = Some(branch)
+            }
+            None => {}
+        }
+    }
+    match nearest.and_then(|branch| branch.first()) {
+        Some(first) => tell(first),
+        None => format!(
+            "{place}: expected {}, got {}",
+            forms.join(" or "),
+            shown(error.instance())
+        ),
+    }
+}
+
+fn expected_types(kind: &TypeKind) -> String {
+    let name = |ty: JsonType| match ty {
+        JsonType::Array => "a list",
+        JsonType::Boolean => "true or false",
+        JsonType::Integer => "an integer",
+        JsonType::Null => "null",
+        JsonType::Number => "a number",
+        JsonType::Object => "an object",
+        JsonType::String => "a text",
+    };
+    match kind {
+        TypeKind::Single(single) => name(*single).to_owned(),
+        TypeKind::Multiple(set) => set.iter().map(name).collect::<Vec<_>>().join(" or "),
+    }
+}
+
+fn expected_options(options: &Value) -> String {
+    let list = options.as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut names: Vec<String> = list.iter().take(2 * TOLD).map(shown).collect();
+    if list.len() > names.len() {
+        names.push("…".to_owned());
+    }
+    format!("one of {}", names.join(", "))
+}

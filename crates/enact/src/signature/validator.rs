@@ -1,0 +1,107 @@
+//! Checking values against a JSON Schema, after mending what can be mended without loss.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::coerce;
+use super::problems::Problems;
+
+/// How often coercion starts over: text that turns out to be an object is looked into again.
+const ROUNDS: usize = 8;
+
+/// A JSON Schema, compiled once, that values are checked against.
+///
+/// Models write `"2"` for `2`, `"True"` for `true` and objects as text. Such values are coerced
+/// where the schema wants something else and nothing is lost; a value that fits already is
+/// returned as it is, save that whole numbers in integer places lose their `.0`.
+///
+/// ```
+/// use enact::signature::Validator;
+/// use serde_json::json;
+///
+/// let validator = Validator::new(json!({
+///     "type": "object",
+///     "properties": {"k": {"type": "integer"}},
+///     "required": ["k"],
+/// }))?;
+/// let checked = validator.check(json!({"k": "2"})).unwrap();
+/// assert_eq!(checked.value, json!({"k": 2}));
+/// assert_eq!(checked.coerced, ["`k`: \"2\" → 2"]);
+///
+/// let problems = validator.check(json!({"k": "two"})).unwrap_err();
+/// assert_eq!(problems.to_string(), "`k`: expected an integer, got \"two\"");
+/// # Ok::<(), enact::signature::SchemaError>(())
+/// ```
+pub struct Validator {
+    schema: Arc<Value>,
+    compiled: jsonschema::Validator,
+}
+
+/// A value that satisfies its schema.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// The value.
+    pub value: Value,
+    /// What was coerced to make it fit, such as `` `k`: "2" → 2 ``.
+    pub coerced: Vec<String>,
+}
+
+/// A schema that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a usable JSON Schema: {problem}; correct it at `{location}`")]
+pub struct SchemaError {
+    problem: String,
+    location: String,
+}
+
+impl Validator {
+    /// Compiles a schema. References to other documents are refused.
+    pub fn new(schema: Value) -> Result<Self, SchemaError> {
+        let compiled = jsonschema::validator_for(&schema).map_err(|error| SchemaError {
+            problem: error.to_string(),
+            location: match error.instance_path().as_str() {
+                "" => "#".to_owned(),
+                path => path.to_owned(),
+            },
+        })?;
+        Ok(Self {
+            schema: Arc::new(schema),
+            compiled,
+        })
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Arc<Value> {
+        &self.schema
+    }
+
+    /// Coerces what can be coerced without loss, then checks.
+    pub fn check(&self, value: Value) -> Result<Checked, Problems> {
+        let mut value = value;
+        let mut coerced = Vec::new();
+        if !self.compiled.is_valid(&value) {
+            let mut session = coerce::Session::default();
+            for _ in 0..ROUNDS {
+                let edits = session.plan(self.compiled.iter_errors(&value));
+                if !session.apply(edits, &mut value) {
+                    break;
+                }
+            }
+            coerced = session.into_notes();
+            let mut errors = self.compiled.iter_errors(&value).peekable();
+            if errors.peek().is_some() {
+                return Err(Problems::of(errors));
+            }
+        }
+        coerce::whole_numbers(&self.schema, &mut value, &mut coerced);
+        Ok(Checked { value, coerced })
+    }
+}
+
+impl fmt::Debug for Validator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Validator").finish_non_exhaustive()
+    }
+}
