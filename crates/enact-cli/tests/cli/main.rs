@@ -1,0 +1,10 @@
+//! The command as its users meet it: a process with arguments, variables and streams.
+
+mod command;
+mod demo;
+mod failures;
+mod history;
+mod inputs;
+mod json;
+mod plain;
+mod usage;
