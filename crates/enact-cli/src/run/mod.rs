@@ -103,7 +103,8 @@ fn print_view(narrator: &Narrator, ended: &Result<Outcome<Values>, Error>) -> Ex
         Err(error) => {
             let failure = Failure::from(error);
             if let Some(run) = error.run() {
-                narrator.summary(run, "failed", Ink::Bad);
+                let ending = run.termination().map_or("failed", spoken_reason);
+                narrator.summary(run, ending, Ink::Bad);
             }
             failure.print();
             failure.exit

@@ -135,6 +135,9 @@ impl Narrator {
         let mut told = self.told();
         told.steps += 1;
         told.running.clear();
+        if told.steps > 1 {
+            screen.line("");
+        }
         let number = format!("{}.", told.steps);
         let mut head = format!("{} ", screen.paint(Ink::Strong, &format!("{number:<2}")));
         // A text that is the answer itself is shown once, as the output.
@@ -156,7 +159,7 @@ impl Narrator {
             let shown = if is_commit {
                 text::one_line(&call.name)
             } else {
-                call_line(&call.name, &call.args)
+                self.call_line(&call.name, &call.args)
             };
             screen.line(&format!(
                 "{head}→ {label}{}",
@@ -218,9 +221,18 @@ impl Narrator {
             name.clone_into(&mut call.name);
         }
         let label = self.screen.paint(Ink::Quiet, &told.label(&id));
-        let call = self.screen.paint(Ink::Tool, &call_line(name, args));
+        let call = self.screen.paint(Ink::Tool, &self.call_line(name, args));
         self.screen
             .line(&format!("{INDENT}→ {label}instead: {call}"));
+    }
+
+    /// A call in a line that fits beside its marks.
+    fn call_line(&self, name: &str, args: &Values) -> String {
+        let line = call_line(name, args);
+        match self.screen.room(20) {
+            Some(room) => text::clipped(&line, room).into_owned(),
+            None => line,
+        }
     }
 
     fn repairs(&self, repairs: &[Repair]) {

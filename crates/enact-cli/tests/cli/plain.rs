@@ -35,6 +35,7 @@ fn steps_observations_errors_repairs_and_outputs() {
    → [2] calculator(expression=\"1 / 0\")
    ← [1] 42
    ✗ [2] Error executing calculator: position 3: division by zero
+
 2. → submit
      mended: `answer`: \"42\" → 42
 
