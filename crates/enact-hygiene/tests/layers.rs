@@ -10,15 +10,29 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("tool", &["model", "signature"]),
     ("run", &["model", "signature", "tool"]),
     ("adapter", &["model", "run", "signature", "tool"]),
-    ("predictor", &["adapter", "model", "run", "signature", "tool"]),
-    ("react", &["adapter", "model", "predictor", "run", "signature", "tool"]),
+    (
+        "predictor",
+        &["adapter", "model", "run", "signature", "tool"],
+    ),
+    (
+        "react",
+        &["adapter", "model", "predictor", "run", "signature", "tool"],
+    ),
     ("driver", &["error", "model", "react", "run", "tool"]),
     ("settings", &["adapter", "model"]),
     (
         "module",
         &[
-            "adapter", "driver", "error", "model", "predictor", "react", "run", "settings",
-            "signature", "tool",
+            "adapter",
+            "driver",
+            "error",
+            "model",
+            "predictor",
+            "react",
+            "run",
+            "settings",
+            "signature",
+            "tool",
         ],
     ),
 ];
@@ -45,14 +59,22 @@ fn each_layer_uses_only_what_it_may() {
     let source = root().join("crates/enact/src");
     for (layer, allowed) in LAYERS {
         let folder = source.join(layer);
-        let files =
-            if folder.is_dir() { rust_files(&folder) } else { vec![folder.with_extension("rs")] };
+        let files = if folder.is_dir() {
+            rust_files(&folder)
+        } else {
+            vec![folder.with_extension("rs")]
+        };
         for file in files {
             let text = std::fs::read_to_string(&file).expect("a source file");
-            let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+            let code = text
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"));
             let used: BTreeSet<&str> = code
                 .flat_map(|line| line.split("crate::").skip(1))
-                .filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next())
+                .filter_map(|rest| {
+                    rest.split(|c: char| !c.is_alphanumeric() && c != '_')
+                        .next()
+                })
                 .filter(|name| LAYERS.iter().any(|(known, _)| known == name) || *name == "error")
                 .collect();
             for name in used {
@@ -73,7 +95,10 @@ fn every_layer_is_a_folder_and_every_folder_a_layer() {
         let entry = entry.expect("an entry");
         let name = entry.file_name().into_string().expect("a name");
         if entry.path().is_dir() {
-            assert!(LAYERS.iter().any(|(layer, _)| *layer == name), "`{name}` is no layer");
+            assert!(
+                LAYERS.iter().any(|(layer, _)| *layer == name),
+                "`{name}` is no layer"
+            );
         }
     }
 }
@@ -81,8 +106,15 @@ fn every_layer_is_a_folder_and_every_folder_a_layer() {
 #[test]
 fn no_source_file_is_longer_than_500_lines() {
     for file in rust_files(&root().join("crates")) {
-        let lines = std::fs::read_to_string(&file).expect("a source file").lines().count();
-        assert!(lines <= 500, "{} has {lines} lines: split it by what it is about", file.display());
+        let lines = std::fs::read_to_string(&file)
+            .expect("a source file")
+            .lines()
+            .count();
+        assert!(
+            lines <= 500,
+            "{} has {lines} lines: split it by what it is about",
+            file.display()
+        );
     }
 }
 

@@ -11,13 +11,20 @@ fn metadata() -> Value {
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .output()
         .expect("cargo runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON")
 }
 
 fn rules() -> toml::Table {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deny.toml");
-    std::fs::read_to_string(path).expect("deny.toml is there").parse().expect("deny.toml is TOML")
+    std::fs::read_to_string(path)
+        .expect("deny.toml is there")
+        .parse()
+        .expect("deny.toml is TOML")
 }
 
 #[test]
@@ -55,12 +62,19 @@ fn every_dependency_comes_from_the_registry_or_from_here() {
         let name = &package["name"];
         match package["source"].as_str() {
             None => {}
-            Some(source) => assert!(source.starts_with("registry+"), "{name} comes from {source}"),
+            Some(source) => assert!(
+                source.starts_with("registry+"),
+                "{name} comes from {source}"
+            ),
         }
         for dependency in package["dependencies"].as_array().expect("a list") {
             let is_ours = package["source"].is_null();
             let is_wildcard = dependency["req"] == "*" && dependency["path"].is_null();
-            assert!(!(is_ours && is_wildcard), "{name} takes any version of {}", dependency["name"]);
+            assert!(
+                !(is_ours && is_wildcard),
+                "{name} takes any version of {}",
+                dependency["name"]
+            );
         }
     }
 }

@@ -18,9 +18,11 @@ struct Query {
 }
 
 fn program() -> Arc<Program> {
-    let search = FnTool::new("search", "Looks something up.", |args: Query, _| async move {
-        Ok::<_, ToolError>(args.query)
-    });
+    let search = FnTool::new(
+        "search",
+        "Looks something up.",
+        |args: Query, _| async move { Ok::<_, ToolError>(args.query) },
+    );
     let signature = Signature::parse("question -> answer").unwrap();
     let mut program =
         Program::react(signature, &Tools::new().with(search), Completion::Submit).unwrap();
@@ -31,7 +33,11 @@ fn program() -> Arc<Program> {
 fn begin(program: &Arc<Program>) -> RunState {
     let adapter = AdapterChoice::Auto.resolve(Capabilities::FULL);
     let words = (adapter, Capabilities::FULL);
-    let wording = Wording { step: words.clone(), extract: words.clone(), summarise: words };
+    let wording = Wording {
+        step: words.clone(),
+        extract: words.clone(),
+        summarise: words,
+    };
     let started = Started {
         format: FORMAT,
         run_id: "run".into(),
@@ -40,7 +46,11 @@ fn begin(program: &Arc<Program>) -> RunState {
         history: History::new(),
         limits: program.limits,
     };
-    let record = Record { position: 0, at: jiff::Timestamp::UNIX_EPOCH, event: Event::Started(Arc::new(started)) };
+    let record = Record {
+        position: 0,
+        at: jiff::Timestamp::UNIX_EPOCH,
+        event: Event::Started(Arc::new(started)),
+    };
     RunState::begin(program.clone(), wording, record).unwrap()
 }
 
@@ -57,21 +67,41 @@ fn reply() -> Reply {
 
 fn apply(state: &mut RunState, event: Event) {
     let position = state.run().records().len() as u64;
-    state.apply(Record { position, at: jiff::Timestamp::UNIX_EPOCH, event });
+    state.apply(Record {
+        position,
+        at: jiff::Timestamp::UNIX_EPOCH,
+        event,
+    });
 }
 
 /// One whole step: ask, read the reply, run one tool, take its observation.
 fn step(state: &mut RunState, observation: &str) {
-    let Next::Model(call) = state.next() else { panic!("a model call") };
+    let Next::Model(call) = state.next() else {
+        panic!("a model call")
+    };
     divan::black_box(&call.request);
     drop(call);
     let event = state.read(Ok(reply()), Duration::ZERO);
     apply(state, event);
-    let Next::Tools(calls) = state.next() else { panic!("a tool call") };
+    let Next::Tools(calls) = state.next() else {
+        panic!("a tool call")
+    };
     let call_id = calls[0].call.id.clone();
-    apply(state, Event::ToolStarted { call_id: call_id.clone() });
+    apply(
+        state,
+        Event::ToolStarted {
+            call_id: call_id.clone(),
+        },
+    );
     let observation = Observation::value(observation);
-    apply(state, Event::ToolFinished { call_id, observation, duration: Duration::ZERO });
+    apply(
+        state,
+        Event::ToolFinished {
+            call_id,
+            observation,
+            duration: Duration::ZERO,
+        },
+    );
 }
 
 fn after(program: &Arc<Program>, steps: usize, observation: &str) -> RunState {

@@ -5,9 +5,9 @@ use std::fmt;
 
 use crate::model::{ModelError, ModelErrorKind};
 use crate::predictor::StateError;
-use crate::react::{AnswerError, ProgramError};
+use crate::react::{AnswerError, InputsError, ProgramError};
 use crate::run::{HistoryError, Run, RunError};
-use crate::signature::{InputError, SignatureError};
+use crate::signature::SignatureError;
 
 /// What went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,8 +161,8 @@ impl From<ProgramError> for Error {
     }
 }
 
-impl From<InputError> for Error {
-    fn from(error: InputError) -> Self {
+impl From<InputsError> for Error {
+    fn from(error: InputsError) -> Self {
         Self::caused_by(ErrorKind::Input, error)
     }
 }

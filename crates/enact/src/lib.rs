@@ -1,5 +1,8 @@
 //! enact
 
+// The macros write `::enact`, also where enact itself uses them.
+extern crate self as enact;
+
 pub mod adapter;
 mod driver;
 mod error;
@@ -50,7 +53,7 @@ pub mod __private {
 #[macro_export]
 macro_rules! tools {
     ($($tool:path),* $(,)?) => {
-        $crate::Tools::new()$(.with($tool {}))*
+        $crate::Tools::new()$(.with(<$tool as ::core::default::Default>::default()))*
     };
 }
 

@@ -6,10 +6,11 @@
 
 mod check;
 mod compact;
+mod fold;
 mod program;
 mod read;
 mod state;
 mod text;
 
-pub use program::{Program, ProgramError, RESERVED_TOOLS};
+pub use program::{InputsError, Program, ProgramError, RESERVED_TOOLS};
 pub use state::{AnswerError, ModelCall, Next, RunState, ToolCall, Wording};

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::adapter::{Completion, Tooling};
-use crate::error::{Error, ErrorKind};
 use crate::predictor::Predictor;
 use crate::run::Limits;
-use crate::signature::{Field, SchemaError, Signature, SignatureError, Type, Validator, Values};
+use crate::signature::{
+    Checked, Field, InputError, SchemaError, Signature, SignatureError, Type, Validator, Values,
+};
 use crate::tool::{ToolSetError, ToolSpec, Tools};
 
 /// Tool names that enact keeps for itself.
@@ -54,6 +55,23 @@ pub enum ProgramError {
         context: String,
         /// What is wrong with it.
         source: SchemaError,
+    },
+}
+
+/// Inputs that do not fit the signature.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputsError {
+    /// Fields are missing or unknown.
+    #[error(transparent)]
+    Fields(#[from] InputError),
+    /// Values are not of their declared types.
+    #[error("wrong inputs: {problems}; the signature is `{arrow}`")]
+    Types {
+        /// All that is wrong.
+        problems: String,
+        /// The signature.
+        arrow: String,
     },
 }
 
@@ -145,24 +163,19 @@ impl Program {
     }
 
     /// The inputs in declared order, defaults filled in, coerced where that loses nothing.
-    pub fn check_inputs(&self, values: Values) -> Result<Values, Error> {
+    pub fn check_inputs(&self, values: Values) -> Result<Values, InputsError> {
         let values = self.declared.check_inputs(values)?;
-        let checked = self
-            .inputs
-            .check(Value::Object(values))
-            .map_err(|problems| {
-                let arrow = self.declared.arrow();
-                Error::new(
-                    ErrorKind::Input,
-                    format!("wrong inputs: {problems}; the signature is `{arrow}`"),
-                )
-            })?;
-        match checked.value {
-            Value::Object(values) => Ok(values),
-            _ => Err(Error::new(
-                ErrorKind::Input,
-                "the inputs are not a map of fields",
-            )),
+        let wrong = |problems: String| InputsError::Types {
+            problems,
+            arrow: self.declared.arrow(),
+        };
+        match self.inputs.check(Value::Object(values)) {
+            Ok(Checked {
+                value: Value::Object(values),
+                ..
+            }) => Ok(values),
+            Ok(_) => Err(wrong("the inputs are not a map of fields".to_owned())),
+            Err(problems) => Err(wrong(problems.to_string())),
         }
     }
 

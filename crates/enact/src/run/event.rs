@@ -6,9 +6,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::completion::Completion;
 use super::history::{Call, History, Observation};
 use super::question::{Decision, Question};
-use crate::adapter::{Completion, Repair};
+use super::repair::Repair;
 use crate::model::{ModelErrorKind, Reply};
 use crate::signature::{Signature, Values};
 use crate::tool::ToolSpec;
@@ -46,7 +47,7 @@ pub enum Event {
         /// What the model is told about it.
         problem: String,
         /// How long the reply took.
-        #[serde(with = "millis")]
+        #[serde(rename = "duration_ns", with = "nanos")]
         duration: Duration,
     },
     /// The model request failed.
@@ -70,7 +71,7 @@ pub enum Event {
         /// What it gave.
         observation: Observation,
         /// How long it took.
-        #[serde(with = "millis")]
+        #[serde(rename = "duration_ns", with = "nanos")]
         duration: Duration,
     },
     /// A person is asked.
@@ -91,7 +92,7 @@ pub enum Event {
         /// How many transcript entries it stands for.
         covers: usize,
         /// How long the reply took.
-        #[serde(with = "millis")]
+        #[serde(rename = "duration_ns", with = "nanos")]
         duration: Duration,
     },
     /// The loop of steps is over, and the outputs are to be extracted from what there is.
@@ -109,7 +110,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         repairs: Vec<Repair>,
         /// How long the reply took.
-        #[serde(with = "millis")]
+        #[serde(rename = "duration_ns", with = "nanos")]
         duration: Duration,
     },
     /// The run is over, with outputs.
@@ -244,7 +245,7 @@ pub struct Stepped {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
     /// How long the reply took.
-    #[serde(with = "millis")]
+    #[serde(rename = "duration_ns", with = "nanos")]
     pub duration: Duration,
 }
 
@@ -319,16 +320,17 @@ impl TerminationReason {
     }
 }
 
-mod millis {
+/// Whole nanoseconds, so that nothing is lost on the way through JSON.
+mod nanos {
     use std::time::Duration;
 
     use serde::{Deserialize, Deserializer, Serializer};
 
     pub(super) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(u64::try_from(value.as_millis()).unwrap_or(u64::MAX))
+        to.serialize_u64(u64::try_from(value.as_nanos()).unwrap_or(u64::MAX))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_millis)
+        u64::deserialize(from).map(Duration::from_nanos)
     }
 }

@@ -19,7 +19,6 @@ use enact_signature::Values;
 
 pub use context::{Progress, ToolContext};
 pub use error::ToolError;
-pub(crate) use function::trim_schema;
 pub use function::{FnTool, parameters_of, read_args};
 pub use output::{IntoToolResult, ToolOutput};
 pub use set::{ToolSetError, Tools};

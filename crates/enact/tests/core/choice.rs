@@ -21,11 +21,19 @@ async fn dspy_ex_module_over_scope_over_program() {
     // The program's settings are set once for this test binary, and only here.
     enact::configure(Settings::new().adapter(Xml));
     let ask = async |module: Option<Json>, scope: Option<Chat>, reply: &str| {
-        let mut qa = Predict::dynamic("question -> answer").unwrap().with_model(model(reply));
+        let mut qa = Predict::dynamic("question -> answer")
+            .unwrap()
+            .with_model(model(reply));
         if let Some(adapter) = module {
             qa = qa.with_adapter(adapter);
         }
-        let call = async { qa.call(values! { question: "q" }).await.unwrap().finished().unwrap() };
+        let call = async {
+            qa.call(values! { question: "q" })
+                .await
+                .unwrap()
+                .finished()
+                .unwrap()
+        };
         let done = match scope {
             Some(adapter) => enact::scope(Settings::new().adapter(adapter), call).await,
             None => call.await,
@@ -52,7 +60,14 @@ async fn dspy_ex_a_scoped_adapter_governs_step_and_extract() {
         .with_max_iterations(1)
         .with_model(model.clone());
     let settings = Settings::new().adapter(Xml);
-    let call = async { agent.call(values! { question: "q" }).await.unwrap().finished().unwrap() };
+    let call = async {
+        agent
+            .call(values! { question: "q" })
+            .await
+            .unwrap()
+            .finished()
+            .unwrap()
+    };
     let done = enact::scope(settings, call).await;
     assert_eq!(done.outputs["answer"], "yes");
     for request in model.requests() {
@@ -64,8 +79,11 @@ async fn dspy_ex_a_scoped_adapter_governs_step_and_extract() {
 async fn a_step_adapter_is_for_the_steps_only() {
     let step = r#"{"next_thought": "t", "next_tool_name": "nope", "next_tool_args": {}}"#;
     let model = Arc::new(
-        ScriptedModel::new([say(step), say("<reasoning>r</reasoning><answer>yes</answer>")])
-            .with_capabilities(Capabilities::TEXT),
+        ScriptedModel::new([
+            say(step),
+            say("<reasoning>r</reasoning><answer>yes</answer>"),
+        ])
+        .with_capabilities(Capabilities::TEXT),
     );
     let agent = ReAct::dynamic("question -> answer", search_and_add())
         .unwrap()
@@ -73,9 +91,17 @@ async fn a_step_adapter_is_for_the_steps_only() {
         .with_adapter(Xml)
         .with_step_adapter(Json)
         .with_model(model);
-    let done = agent.call(values! { question: "q" }).await.unwrap().finished().unwrap();
+    let done = agent
+        .call(values! { question: "q" })
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     let spec = &done.run().started().agent;
-    assert_eq!((spec.step_adapter.as_deref(), spec.adapter.as_str()), (Some("json"), "xml"));
+    assert_eq!(
+        (spec.step_adapter.as_deref(), spec.adapter.as_str()),
+        (Some("json"), "xml")
+    );
 }
 
 #[tokio::test]
@@ -90,7 +116,12 @@ async fn auto_takes_what_the_model_can_do() {
             .unwrap()
             .with_adapter(enact::AdapterChoice::Auto)
             .with_model(model);
-        let done = qa.call(values! { question: "q" }).await.unwrap().finished().unwrap();
+        let done = qa
+            .call(values! { question: "q" })
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
         assert_eq!(done.run().started().agent.adapter, name);
         assert_eq!(done.outputs["answer"], "yes");
     }
@@ -98,13 +129,20 @@ async fn auto_takes_what_the_model_can_do() {
 
 #[tokio::test]
 async fn a_predictor_may_have_a_model_of_its_own() {
-    let small = Arc::new(ScriptedModel::new([say(r#"{"reasoning": "r", "answer": "small"}"#)]));
+    let small = Arc::new(ScriptedModel::new([say(
+        r#"{"reasoning": "r", "answer": "small"}"#,
+    )]));
     let large = Arc::new(ScriptedModel::new([]));
     let mut agent = ReAct::dynamic("question -> answer", search_and_add())
         .unwrap()
         .with_max_iterations(0)
         .with_model(large);
     agent.predictor_mut("extract").unwrap().set_model(small);
-    let done = agent.call(values! { question: "q" }).await.unwrap().finished().unwrap();
+    let done = agent
+        .call(values! { question: "q" })
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(done.outputs["answer"], "small");
 }

@@ -16,7 +16,9 @@ async fn submit_commits_the_declared_outputs_without_a_further_request() {
             call("submit", json!({"answer": "Paris"})).thinking("Found."),
         ],
     );
-    let done = played.call(values! { question: "Capital of France?" }).await;
+    let done = played
+        .call(values! { question: "Capital of France?" })
+        .await;
     assert_eq!(done.outputs["answer"], "Paris");
     assert!(done.success());
     assert_eq!(done.termination, TerminationReason::Success);
@@ -57,14 +59,21 @@ async fn dspy_react_v2_first_call_id_and_result_match() {
     let played = agent(
         "question -> answer",
         search_and_add(),
-        [call("search", json!({"query": "x"})), call("submit", json!({"answer": "y"}))],
+        [
+            call("search", json!({"query": "x"})),
+            call("submit", json!({"answer": "y"})),
+        ],
     );
     let done = played.call(values! { question: "q" }).await;
     let history = serde_json::to_value(&done.history).unwrap();
     assert_eq!(history[1]["calls"][0]["id"], "call_0_0");
     assert_eq!(history[2]["results"][0]["call_id"], "call_0_0");
     // The inputs are said exactly once.
-    let inputs = history.as_array().unwrap().iter().filter(|entry| entry["type"] == "inputs");
+    let inputs = history
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| entry["type"] == "inputs");
     assert_eq!(inputs.count(), 1);
     assert_eq!(history[3]["type"], "outputs");
 }
@@ -90,8 +99,15 @@ async fn finish_ends_the_loop_and_extract_gives_the_outputs() {
     assert_eq!(steps.steps()[1].observation, "Completed.");
     // The extraction saw the inputs and the trajectory.
     let request = &played.model.requests()[2];
-    let prompt: String = request.prompt.iter().map(|message| message.text()).collect();
-    assert!(prompt.contains("about x") && prompt.contains("search"), "{prompt}");
+    let prompt: String = request
+        .prompt
+        .iter()
+        .map(|message| message.text())
+        .collect();
+    assert!(
+        prompt.contains("about x") && prompt.contains("search"),
+        "{prompt}"
+    );
 }
 
 #[tokio::test]
@@ -126,7 +142,10 @@ async fn the_first_valid_submit_wins() {
             ("submit", json!({"answer": 3})),
         ])],
     );
-    assert_eq!(played.call(values! { question: "q" }).await.outputs["answer"], 2);
+    assert_eq!(
+        played.call(values! { question: "q" }).await.outputs["answer"],
+        2
+    );
 }
 
 #[tokio::test]
@@ -141,8 +160,15 @@ async fn invalid_outputs_are_named_all_at_once_and_asked_for_again() {
     );
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.outputs["sources"], json!(["a"]));
-    let said = done.trajectory().steps()[0].observation.as_str().unwrap().to_owned();
-    assert!(said.contains("answer") && said.contains("sources"), "{said}");
+    let said = done.trajectory().steps()[0]
+        .observation
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        said.contains("answer") && said.contains("sources"),
+        "{said}"
+    );
 }
 
 #[tokio::test]
@@ -185,9 +211,19 @@ async fn dspy_forced_submit_on_empty_tool_calls_one_nudge_then_extract() {
     let requests = played.model.requests();
     // The nudge names the way out, and the extraction sees what was said.
     let nudge = requests[1].prompt.iter().last().unwrap().text();
-    assert!(nudge.contains("submit") && nudge.contains("answer"), "{nudge}");
-    let seen: String = requests[2].prompt.iter().map(|message| message.text()).collect();
-    assert!(seen.contains("The answer is 42.") && seen.contains("As I said: 42."), "{seen}");
+    assert!(
+        nudge.contains("submit") && nudge.contains("answer"),
+        "{nudge}"
+    );
+    let seen: String = requests[2]
+        .prompt
+        .iter()
+        .map(|message| message.text())
+        .collect();
+    assert!(
+        seen.contains("The answer is 42.") && seen.contains("As I said: 42."),
+        "{seen}"
+    );
 }
 
 #[tokio::test]
@@ -203,7 +239,10 @@ async fn extract_after_a_limit_leaves_the_same_final_shape_in_the_history() {
     .map(|agent| agent.with_max_iterations(1));
     let done = played.call(values! { question: "q" }).await;
     let last = serde_json::to_value(done.history.entries().last().unwrap()).unwrap();
-    assert_eq!(last, json!({"type": "outputs", "values": {"answer": "best guess"}, "thought": "r"}));
+    assert_eq!(
+        last,
+        json!({"type": "outputs", "values": {"answer": "best guess"}, "thought": "r"})
+    );
     assert!(!done.success());
     assert_eq!(done.termination, TerminationReason::MaxIterations);
 }
@@ -211,16 +250,28 @@ async fn extract_after_a_limit_leaves_the_same_final_shape_in_the_history() {
 #[test]
 fn udspy_react_forward_sync() {
     let model = enact::model::ScriptedModel::new([call("submit", json!({"answer": "a"}))]);
-    let agent = ReAct::dynamic("question -> answer", Tools::new()).unwrap().with_model(model);
-    let done = agent.call(values! { question: "q" }).blocking().unwrap().finished().unwrap();
+    let agent = ReAct::dynamic("question -> answer", Tools::new())
+        .unwrap()
+        .with_model(model);
+    let done = agent
+        .call(values! { question: "q" })
+        .blocking()
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(done.outputs["answer"], "a");
 }
 
 #[tokio::test]
 async fn udspy_sync_in_async_is_a_clear_error() {
     let model = enact::model::ScriptedModel::new([]);
-    let agent = ReAct::dynamic("question -> answer", Tools::new()).unwrap().with_model(model);
-    let error = agent.call(values! { question: "q" }).blocking().unwrap_err();
+    let agent = ReAct::dynamic("question -> answer", Tools::new())
+        .unwrap()
+        .with_model(model);
+    let error = agent
+        .call(values! { question: "q" })
+        .blocking()
+        .unwrap_err();
     assert_eq!(error.kind(), enact::ErrorKind::Misuse);
     assert!(error.to_string().contains("await"), "{error}");
 }

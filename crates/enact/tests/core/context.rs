@@ -40,21 +40,41 @@ async fn dspy_trajectory_truncation_compacts_the_view_and_keeps_the_record() {
             call("submit", json!({"answer": "a"})),
         ],
     )
-    .map(|agent| agent.with_instructions("Answer briefly, in the house style.").unwrap());
+    .map(|agent| {
+        agent
+            .with_instructions("Answer briefly, in the house style.")
+            .unwrap()
+    });
     let done = played.call(values! { question: "the question" }).await;
     assert!(done.success());
     // The record keeps every step.
     assert_eq!(done.trajectory().steps().len(), 4);
     let requests = played.model.requests();
     let summarise = prompt_text(&requests[4]);
-    assert!(summarise.contains("about one") && !summarise.contains("about three"), "{summarise}");
-    assert!(summarise.contains("house style"), "the user's instructions are in every prompt");
+    assert!(
+        summarise.contains("about one") && !summarise.contains("about three"),
+        "{summarise}"
+    );
+    assert!(
+        summarise.contains("house style"),
+        "the user's instructions are in every prompt"
+    );
     let after = prompt_text(&requests[5]);
     assert!(after.contains("the question"), "the task stays: {after}");
-    assert!(after.contains("Learned about one.") && after.contains("about three"), "{after}");
-    assert!(!after.contains("about one\n"), "the oldest step is gone from the view: {after}");
+    assert!(
+        after.contains("Learned about one.") && after.contains("about three"),
+        "{after}"
+    );
+    assert!(
+        !after.contains("about one\n"),
+        "the oldest step is gone from the view: {after}"
+    );
     // Compaction is an event like any other.
-    assert!(done.run().events().any(|event| matches!(event, Event::Summarised { .. })));
+    assert!(
+        done.run()
+            .events()
+            .any(|event| matches!(event, Event::Summarised { .. }))
+    );
     assert_eq!(done.usage.requests, 5);
 }
 
@@ -84,9 +104,16 @@ async fn a_follow_up_goes_on_from_the_compacted_view() {
         .unwrap();
     assert_eq!(second.outputs["answer"], "second answer");
     let seen = prompt_text(&played.model.requests()[6]);
-    assert!(seen.contains("Learned about one.") && seen.contains("first answer"), "{seen}");
+    assert!(
+        seen.contains("Learned about one.") && seen.contains("first answer"),
+        "{seen}"
+    );
     assert!(!seen.contains("about one\n"), "{seen}");
-    assert!(serde_json::to_string(&second.history).unwrap().contains("about one"));
+    assert!(
+        serde_json::to_string(&second.history)
+            .unwrap()
+            .contains("about one")
+    );
 }
 
 #[tokio::test]
@@ -94,7 +121,10 @@ async fn dspy_context_window_exceeded_after_retries_extracts_once_from_the_input
     let played = agent(
         "question -> answer",
         search_and_add(),
-        [overflow(), say(r#"{"reasoning": "r", "answer": "from the inputs"}"#)],
+        [
+            overflow(),
+            say(r#"{"reasoning": "r", "answer": "from the inputs"}"#),
+        ],
     );
     let done = played.call(values! { question: "q" }).await;
     assert!(done.trajectory().steps().is_empty());
@@ -111,9 +141,16 @@ async fn dspy_truncation_exhausted_raises_with_the_cause_and_the_run() {
     }
     script.extend([overflow(), overflow()]);
     let played = agent("question -> answer", search_and_add(), script);
-    let error = played.agent.call(values! { question: "q" }).await.unwrap_err();
+    let error = played
+        .agent
+        .call(values! { question: "q" })
+        .await
+        .unwrap_err();
     played.model.abandon();
-    assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::ContextLength));
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Model(ModelErrorKind::ContextLength)
+    );
     assert!(error.to_string().contains("even after"), "{error}");
     let cause = std::error::Error::source(&error).expect("the cause is preserved");
     assert!(cause.to_string().contains("too long"));

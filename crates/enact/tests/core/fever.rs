@@ -10,6 +10,7 @@ use serde_json::Value;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Text {
+    #[expect(dead_code, reason = "the observation is recorded, whatever was looked for")]
     text: String,
 }
 
@@ -19,27 +20,40 @@ async fn recorded_episodes_replay_to_the_recorded_answers() {
         .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared").to_owned());
     let path = format!("{shared}/data/fever-react-gpt3.jsonl");
     let Ok(data) = std::fs::read_to_string(&path) else {
-        println!("skipped: no recorded episodes at {path}; set ENACT_SHARED to the folder with them");
+        println!(
+            "skipped: no recorded episodes at {path}; set ENACT_SHARED to the folder with them"
+        );
         return;
     };
     let mut answered = 0;
     for (number, line) in data.lines().enumerate() {
         let episode: Value = serde_json::from_str(line).unwrap();
         let steps = episode["steps"].as_array().unwrap();
-        let Some(answer) = episode["answer"].as_str().filter(|answer| !answer.is_empty()) else {
+        let Some(answer) = episode["answer"]
+            .as_str()
+            .filter(|answer| !answer.is_empty())
+        else {
             continue;
         };
         answered += 1;
         let model = Arc::new(
             ScriptedModel::new(steps.iter().enumerate().map(|(index, step)| {
                 let number = index + 1;
-                let (thought, action) = (step["thought"].as_str().unwrap(), step["action"].as_str().unwrap());
-                say(format!("Thought {number}: {thought}\nAction {number}: {action}"))
+                let (thought, action) = (
+                    step["thought"].as_str().unwrap(),
+                    step["action"].as_str().unwrap(),
+                );
+                say(format!(
+                    "Thought {number}: {thought}\nAction {number}: {action}"
+                ))
             }))
             .with_capabilities(Capabilities::TEXT),
         );
         // Each tool gives the recorded observation of the step that the model is at.
-        let observations: Vec<Value> = steps.iter().map(|step| step["observation"].clone()).collect();
+        let observations: Vec<Value> = steps
+            .iter()
+            .map(|step| step["observation"].clone())
+            .collect();
         let (observations, at) = (Arc::new(observations), Arc::new(Mutex::new(())));
         let tool = |name: &str, model: &Arc<ScriptedModel>| {
             let (observations, at, model) = (observations.clone(), at.clone(), model.clone());
@@ -50,7 +64,9 @@ async fn recorded_episodes_replay_to_the_recorded_answers() {
             })
             .read_only()
         };
-        let tools = Tools::new().with(tool("Search", &model)).with(tool("Lookup", &model));
+        let tools = Tools::new()
+            .with(tool("Search", &model))
+            .with(tool("Lookup", &model));
         let agent = ReAct::dynamic("claim -> answer", tools)
             .unwrap()
             .with_adapter(Tagged::default())
@@ -59,7 +75,10 @@ async fn recorded_episodes_replay_to_the_recorded_answers() {
             .with_model(model.clone());
         let outcome = agent.call(values! { claim: episode["claim"] }).await;
         model.abandon();
-        let done = outcome.unwrap_or_else(|error| panic!("episode {number}: {error}")).finished().unwrap();
+        let done = outcome
+            .unwrap_or_else(|error| panic!("episode {number}: {error}"))
+            .finished()
+            .unwrap();
         assert_eq!(done.outputs["answer"], answer, "episode {number}: {line}");
         assert!(done.success(), "episode {number}");
     }

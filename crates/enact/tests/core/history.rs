@@ -18,7 +18,9 @@ async fn dspy_multi_turn_reuse_of_history_has_two_inputs_and_the_final_answer() 
             call("submit", json!({"answer": "20 C"})),
         ],
     );
-    let first = played.call(values! { question: "Weather in Paris, in F?" }).await;
+    let first = played
+        .call(values! { question: "Weather in Paris, in F?" })
+        .await;
     let outcome = played
         .agent
         .call(values! { question: "Convert that number to C." })
@@ -37,7 +39,12 @@ async fn dspy_multi_turn_reuse_of_history_has_two_inputs_and_the_final_answer() 
     let said = format!("{second_turn:?}");
     assert!(said.contains("68 F") && said.contains("Weather in Paris"));
     // Ids stay apart over the whole conversation.
-    assert!(second.history.entries().starts_with(first.history.entries()));
+    assert!(
+        second
+            .history
+            .entries()
+            .starts_with(first.history.entries())
+    );
     // The trajectory tells of this turn only.
     assert_eq!(second.trajectory().steps().len(), 1);
 }
@@ -47,12 +54,21 @@ async fn dspy_continuation_omits_earlier_inputs_from_the_last_message() {
     let played = agent(
         "question -> answer",
         search_and_add(),
-        [call("search", json!({"query": "x"})), call("submit", json!({"answer": "a"}))],
+        [
+            call("search", json!({"query": "x"})),
+            call("submit", json!({"answer": "a"})),
+        ],
     );
     let _ = played.call(values! { question: "the question" }).await;
     let second = &played.model.requests()[1];
     let texts: Vec<String> = second.prompt.iter().map(Message::text).collect();
-    assert_eq!(texts.iter().filter(|text| text.contains("the question")).count(), 1);
+    assert_eq!(
+        texts
+            .iter()
+            .filter(|text| text.contains("the question"))
+            .count(),
+        1
+    );
     assert!(!texts.last().unwrap().contains("the question"));
 }
 
@@ -62,8 +78,16 @@ async fn dspy_ex_an_empty_history_is_the_same_as_none() {
     let without = agent("question -> answer", search_and_add(), script());
     let _ = without.call(values! { question: "q" }).await;
     let with = agent("question -> answer", search_and_add(), script());
-    let _ = with.agent.call(values! { question: "q" }).history(&History::new()).await.unwrap();
-    assert_eq!(without.model.requests()[0].prompt, with.model.requests()[0].prompt);
+    let _ = with
+        .agent
+        .call(values! { question: "q" })
+        .history(&History::new())
+        .await
+        .unwrap();
+    assert_eq!(
+        without.model.requests()[0].prompt,
+        with.model.requests()[0].prompt
+    );
 }
 
 fn chat() -> Vec<Value> {
@@ -94,12 +118,23 @@ fn chat_messages_round_trip() {
 async fn an_imported_conversation_stands_before_the_current_turn() {
     let history = History::from_chat_messages(&chat()).unwrap();
     for adapter in ["chat", "json", "xml", "tagged", "native"] {
-        let played = agent("question -> answer", search_and_add(), [call("submit", json!({"answer": "a"}))]);
+        let played = agent(
+            "question -> answer",
+            search_and_add(),
+            [call("submit", json!({"answer": "a"}))],
+        );
         played.model.abandon();
         let choice: enact::AdapterChoice = adapter.parse().unwrap();
         let agent = played.agent.with_adapter(choice).with_max_repairs(0);
-        let _ = agent.call(values! { question: "And now?" }).history(&history).await;
-        let texts: Vec<String> = played.model.requests()[0].prompt.iter().map(Message::text).collect();
+        let _ = agent
+            .call(values! { question: "And now?" })
+            .history(&history)
+            .await;
+        let texts: Vec<String> = played.model.requests()[0]
+            .prompt
+            .iter()
+            .map(Message::text)
+            .collect();
         let all = texts.join("\n");
         let cat = all.find("a cat").expect("the observation is there");
         assert!(cat < all.find("And now?").unwrap(), "{adapter}: {all}");
@@ -109,10 +144,21 @@ async fn an_imported_conversation_stands_before_the_current_turn() {
 #[test]
 fn dspy_ex_invalid_messages_are_named_with_their_index() {
     for (messages, index, needle) in [
-        (vec![json!({"role": "user", "content": "x"}), json!({"content": "x"})], 1, "role"),
+        (
+            vec![
+                json!({"role": "user", "content": "x"}),
+                json!({"content": "x"}),
+            ],
+            1,
+            "role",
+        ),
         (vec![json!({"role": "robot", "content": "x"})], 0, "robot"),
         (vec![json!({"role": "user", "content": 3})], 0, "content"),
-        (vec![json!({"role": "tool", "tool_call_id": "x", "content": "y"})], 0, "x"),
+        (
+            vec![json!({"role": "tool", "tool_call_id": "x", "content": "y"})],
+            0,
+            "x",
+        ),
         (chat()[..4].to_vec(), 3, "no answer"),
     ] {
         let error = History::from_chat_messages(&messages).unwrap_err();
@@ -135,10 +181,15 @@ async fn the_flat_trajectory_of_dspy_can_be_imported() {
     let done = played.call(values! { question: "q" }).await;
     let mut flat = done.trajectory().flat();
     let history = History::from_flat_trajectory(values! { question: "q" }, &flat).unwrap();
-    let Entry::Results { results } = &history.entries()[4] else { panic!("results") };
+    let Entry::Results { results } = &history.entries()[4] else {
+        panic!("results")
+    };
     assert_eq!(results[0].observation.value, 3);
     assert_eq!(
-        History::from_flat_trajectory(values! { question: "q" }, &done.trajectory().flat_reasoning()),
+        History::from_flat_trajectory(
+            values! { question: "q" },
+            &done.trajectory().flat_reasoning()
+        ),
         Ok(history)
     );
     flat.insert("tool_args_1".into(), json!("no object"));

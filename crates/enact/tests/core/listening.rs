@@ -14,14 +14,21 @@ struct Nothing {}
 
 #[tokio::test]
 async fn updates_come_in_order_and_progress_reaches_the_listener_only() {
-    let slow = FnTool::new("slow", "Takes long.", |_: Nothing, context: ToolContext| async move {
-        context.progress("half way");
-        Ok::<_, ToolError>(context.idempotency_key.clone())
-    });
+    let slow = FnTool::new(
+        "slow",
+        "Takes long.",
+        |_: Nothing, context: ToolContext| async move {
+            context.progress("half way");
+            Ok::<_, ToolError>(context.idempotency_key.clone())
+        },
+    );
     let played = agent(
         "question -> answer",
         Tools::new().with(slow),
-        [call("slow", json!({})).with_ids(["x"]), call("submit", json!({"answer": "a"}))],
+        [
+            call("slow", json!({})).with_ids(["x"]),
+            call("submit", json!({"answer": "a"})),
+        ],
     );
     let seen = Arc::new(Mutex::new(Vec::new()));
     let told = seen.clone();
@@ -50,12 +57,23 @@ async fn updates_come_in_order_and_progress_reaches_the_listener_only() {
     assert_eq!(
         *seen.lock().unwrap(),
         [
-            "started", "asking step", "stepped", "tool x", "x: half way", "done x", "asking step",
-            "stepped", "finished"
+            "started",
+            "asking step",
+            "stepped",
+            "tool x",
+            "x: half way",
+            "done x",
+            "asking step",
+            "stepped",
+            "finished"
         ]
     );
     assert_eq!(done.run().id(), "run-1");
-    assert!(!serde_json::to_string(done.run()).unwrap().contains("half way"));
+    assert!(
+        !serde_json::to_string(done.run())
+            .unwrap()
+            .contains("half way")
+    );
     // The key is the run and the position of the effect in it.
     assert_eq!(done.trajectory().steps()[0].observation, "run-1:1:0");
 }
@@ -65,11 +83,17 @@ async fn dspy_ex_a_panicking_listener_does_not_break_the_run() {
     let played = agent(
         "question -> answer",
         search_and_add(),
-        [call("search", json!({"query": "x"})), call("submit", json!({"answer": "a"}))],
+        [
+            call("search", json!({"query": "x"})),
+            call("submit", json!({"answer": "a"})),
+        ],
     );
     std::panic::set_hook(Box::new(|_| {}));
-    let outcome =
-        played.agent.call(values! { question: "q" }).on_update(|_| panic!("my own fault")).await;
+    let outcome = played
+        .agent
+        .call(values! { question: "q" })
+        .on_update(|_| panic!("my own fault"))
+        .await;
     let _ = std::panic::take_hook();
     assert!(outcome.unwrap().finished().unwrap().success());
 }

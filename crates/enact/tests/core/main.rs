@@ -38,9 +38,11 @@ struct Query {
 }
 
 pub fn search() -> FnTool {
-    FnTool::new("search", "Looks something up.", |args: Query, _| async move {
-        Ok::<_, ToolError>(format!("about {}", args.query))
-    })
+    FnTool::new(
+        "search",
+        "Looks something up.",
+        |args: Query, _| async move { Ok::<_, ToolError>(format!("about {}", args.query)) },
+    )
     .read_only()
 }
 
@@ -59,7 +61,11 @@ pub fn add() -> FnTool {
 
 pub fn failing() -> FnTool {
     FnTool::from_spec(
-        enact::tool::ToolSpec::new("failing_tool", "Fails.", json!({"type": "object", "properties": {}})),
+        enact::tool::ToolSpec::new(
+            "failing_tool",
+            "Fails.",
+            json!({"type": "object", "properties": {}}),
+        ),
         |_, _| async { Err::<(), _>(ToolError::new("tool error")) },
     )
 }
@@ -70,9 +76,15 @@ pub struct Played {
     pub model: Arc<ScriptedModel>,
 }
 
-pub fn agent(signature: &str, tools: Tools, script: impl IntoIterator<Item = ScriptStep>) -> Played {
+pub fn agent(
+    signature: &str,
+    tools: Tools,
+    script: impl IntoIterator<Item = ScriptStep>,
+) -> Played {
     let model = Arc::new(ScriptedModel::new(script));
-    let agent = ReAct::dynamic(signature, tools).unwrap().with_model(model.clone());
+    let agent = ReAct::dynamic(signature, tools)
+        .unwrap()
+        .with_model(model.clone());
     Played { agent, model }
 }
 
@@ -82,7 +94,10 @@ impl Played {
     }
 
     pub fn map(self, change: impl FnOnce(ReAct) -> ReAct) -> Self {
-        Self { agent: change(self.agent), model: self.model }
+        Self {
+            agent: change(self.agent),
+            model: self.model,
+        }
     }
 }
 

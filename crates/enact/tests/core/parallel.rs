@@ -47,8 +47,13 @@ async fn lesson_parallel_calls_run_side_by_side_and_answer_in_call_order() {
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(before.elapsed(), Duration::from_millis(300));
     assert_eq!(most.load(Ordering::SeqCst), 3);
-    let observations: Vec<_> =
-        done.trajectory().steps().iter().take(3).map(|step| step.observation.clone()).collect();
+    let observations: Vec<_> = done
+        .trajectory()
+        .steps()
+        .iter()
+        .take(3)
+        .map(|step| step.observation.clone())
+        .collect();
     assert_eq!(observations, [json!(300), json!(100), json!(200)]);
     // The next request answers them in call order too, each with the provider's id.
     let request = played.model.requests()[1].clone();
@@ -70,7 +75,10 @@ async fn a_serial_tool_runs_one_call_at_a_time() {
         "question -> answer",
         Tools::new().with(wait(busy, most.clone()).serial()),
         [
-            calls([("wait", json!({"millis": 50})), ("wait", json!({"millis": 50}))]),
+            calls([
+                ("wait", json!({"millis": 50})),
+                ("wait", json!({"millis": 50})),
+            ]),
             call("submit", json!({"answer": "a"})),
         ],
     );
@@ -86,15 +94,19 @@ async fn dspy_native_tool_loop_replays_tool_result_with_provider_id() {
         "question -> answer",
         Tools::new().with(search()),
         [
-            call("search", json!({"query": "x"})).with_ids(["toolu_17"]).thinking("Look."),
+            call("search", json!({"query": "x"}))
+                .with_ids(["toolu_17"])
+                .thinking("Look."),
             call("submit", json!({"answer": "a"})),
         ],
     );
     let _ = played.call(values! { question: "q" }).await;
     let request = played.model.requests()[1].clone();
     let messages: Vec<Message> = request.prompt.iter().cloned().collect();
-    assert!(matches!(&messages[2], Message::Assistant { text, calls, .. }
-        if text == "Look." && calls[0].id.as_deref() == Some("toolu_17")));
+    assert!(
+        matches!(&messages[2], Message::Assistant { text, calls, .. }
+        if text == "Look." && calls[0].id.as_deref() == Some("toolu_17"))
+    );
     assert!(matches!(&messages[3], Message::Tool { call_id, name, .. }
         if call_id == "toolu_17" && name == "search"));
 }
@@ -105,8 +117,11 @@ async fn repeated_provider_ids_are_told_apart() {
         "question -> answer",
         Tools::new().with(search()),
         [
-            calls([("search", json!({"query": "x"})), ("search", json!({"query": "y"}))])
-                .with_ids(["same", "same"]),
+            calls([
+                ("search", json!({"query": "x"})),
+                ("search", json!({"query": "y"})),
+            ])
+            .with_ids(["same", "same"]),
             call("submit", json!({"answer": "a"})),
         ],
     );

@@ -45,7 +45,11 @@ fn id(paused: &Paused) -> String {
 async fn udspy_react_tool_confirmation_asks_before_the_tool_runs() {
     let (played, paused, _) = waiting().await;
     let question = &paused.questions()[0];
-    assert!(question.question.contains("Confirm execution of delete_file"));
+    assert!(
+        question
+            .question
+            .contains("Confirm execution of delete_file")
+    );
     assert_eq!(question.tool_call.name, "delete_file");
     assert_eq!(question.tool_call.args["path"], "a.txt");
     assert_eq!(paused.iteration(), 0);
@@ -61,7 +65,12 @@ async fn udspy_tool_execution_after_confirmation_runs_exactly_once() {
     let back: Paused = serde_json::from_str(&json).unwrap();
     assert_eq!(back, paused);
     let id = id(&back);
-    let outcome = played.agent.resume(back).answer(id, Decision::Approve).await.unwrap();
+    let outcome = played
+        .agent
+        .resume(back)
+        .answer(id, Decision::Approve)
+        .await
+        .unwrap();
     let done = outcome.finished().unwrap();
     assert_eq!(count.load(Ordering::SeqCst), 1);
     assert_eq!(done.trajectory().steps()[0].observation, "deleted a.txt");
@@ -74,7 +83,14 @@ async fn udspy_user_feedback_triggers_re_reasoning_and_is_never_a_yes() {
     let asked = paused.questions()[0].tool_call.clone();
     let decision = Decision::from_text("wait, please do not do that", &asked);
     let id = id(&paused);
-    let done = played.agent.resume(paused).answer(id, decision).await.unwrap().finished().unwrap();
+    let done = played
+        .agent
+        .resume(paused)
+        .answer(id, decision)
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(count.load(Ordering::SeqCst), 0);
     assert_eq!(
         done.trajectory().steps()[0].observation,
@@ -87,7 +103,14 @@ async fn a_rejection_is_a_plain_observation() {
     let (played, paused, count) = waiting().await;
     let id = id(&paused);
     let decision = Decision::Reject(Some("too risky".to_owned()));
-    let done = played.agent.resume(paused).answer(id, decision).await.unwrap().finished().unwrap();
+    let done = played
+        .agent
+        .resume(paused)
+        .answer(id, decision)
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(count.load(Ordering::SeqCst), 0);
     let step = &done.trajectory().steps()[0].clone();
     assert_eq!(step.observation, "The user declined this call: too risky");
@@ -97,15 +120,35 @@ async fn a_rejection_is_a_plain_observation() {
 async fn lesson_an_edit_is_validated_and_the_record_shows_what_ran() {
     let (played, paused, count) = waiting().await;
     let id = id(&paused);
-    let wrong = Decision::Edit { name: "delete_file".into(), args: values! { file: 3 } };
-    let error = played.agent.resume(paused).answer(&id, wrong).await.unwrap_err();
+    let wrong = Decision::Edit {
+        name: "delete_file".into(),
+        args: values! { file: 3 },
+    };
+    let error = played
+        .agent
+        .resume(paused)
+        .answer(&id, wrong)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Answer);
     assert_eq!(count.load(Ordering::SeqCst), 0);
     // The question is still open: the answer was not lost, and neither was the run.
     let run = error.into_run().unwrap();
-    let asked = enact::run::Call { id: String::new(), name: "delete_file".into(), args: values! {}, raw: None };
+    let asked = enact::run::Call {
+        id: String::new(),
+        name: "delete_file".into(),
+        args: values! {},
+        raw: None,
+    };
     let right = Decision::from_text(r#"{"edit": {"args": {"path": "b.txt"}}}"#, &asked);
-    let done = played.agent.resume(run).answer(&id, right).await.unwrap().finished().unwrap();
+    let done = played
+        .agent
+        .resume(run)
+        .answer(&id, right)
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(done.trajectory().steps()[0].tool_args["path"], "b.txt");
     assert_eq!(done.trajectory().steps()[0].observation, "deleted b.txt");
     let entries = serde_json::to_string(&done.history).unwrap();
@@ -132,12 +175,22 @@ async fn lesson_an_approval_is_used_once() {
     );
     let first = paused(played.agent.call(values! { question: "q" }).await.unwrap());
     let first_id = id(&first);
-    let resumed = played.agent.resume(first).answer(&first_id, Decision::Approve).await.unwrap();
+    let resumed = played
+        .agent
+        .resume(first)
+        .answer(&first_id, Decision::Approve)
+        .await
+        .unwrap();
     // The next identical call asks again, under another id.
     let second = paused(resumed);
     assert_eq!(count.load(Ordering::SeqCst), 1);
     assert_ne!(id(&second), first_id);
-    let error = played.agent.resume(second).answer(&first_id, Decision::Approve).await.unwrap_err();
+    let error = played
+        .agent
+        .resume(second)
+        .answer(&first_id, Decision::Approve)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Answer);
     assert_eq!(count.load(Ordering::SeqCst), 1);
 }
@@ -162,15 +215,32 @@ async fn lesson_siblings_of_a_waiting_call_keep_their_results() {
     // Answered in two sittings, the later one first.
     let later = first.questions()[1].confirmation_id.clone();
     let earlier = first.questions()[0].confirmation_id.clone();
-    let second = paused(played.agent.resume(first).answer(later, Decision::Approve).await.unwrap());
+    let second = paused(
+        played
+            .agent
+            .resume(first)
+            .answer(later, Decision::Approve)
+            .await
+            .unwrap(),
+    );
     assert_eq!(count.load(Ordering::SeqCst), 1);
     assert_eq!(second.questions().len(), 1);
     let decision = Decision::Reject(None);
-    let done =
-        played.agent.resume(second).answer(earlier, decision).await.unwrap().finished().unwrap();
+    let done = played
+        .agent
+        .resume(second)
+        .answer(earlier, decision)
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(count.load(Ordering::SeqCst), 1);
     let trajectory = done.trajectory();
-    let seen: Vec<_> = trajectory.steps().iter().map(|step| step.observation.clone()).collect();
+    let seen: Vec<_> = trajectory
+        .steps()
+        .iter()
+        .map(|step| step.observation.clone())
+        .collect();
     assert_eq!(seen[0], "about x");
     assert!(seen[1].as_str().unwrap().contains("declined"));
     assert_eq!(seen[2], "deleted b");
@@ -188,7 +258,12 @@ async fn a_pause_where_none_is_expected_is_an_error_with_the_run() {
 
 #[test]
 fn text_answers_are_read_as_documented() {
-    let asked = enact::run::Call { id: "c".into(), name: "t".into(), args: values! {}, raw: None };
+    let asked = enact::run::Call {
+        id: "c".into(),
+        name: "t".into(),
+        args: values! {},
+        raw: None,
+    };
     for yes in ["yes", "y", " Y ", "YES"] {
         assert_eq!(Decision::from_text(yes, &asked), Decision::Approve);
     }
@@ -196,6 +271,9 @@ fn text_answers_are_read_as_documented() {
         assert_eq!(Decision::from_text(no, &asked), Decision::Reject(None));
     }
     for text in ["yes please", "ok", "sure", "", "{\"edit\": 3}", "y?"] {
-        assert_eq!(Decision::from_text(text, &asked), Decision::Feedback(text.trim().to_owned()));
+        assert_eq!(
+            Decision::from_text(text, &asked),
+            Decision::Feedback(text.trim().to_owned())
+        );
     }
 }

@@ -11,14 +11,25 @@ fn scripted(steps: impl IntoIterator<Item = enact::model::ScriptStep>) -> Arc<Sc
 }
 
 fn texts(model: &ScriptedModel, index: usize) -> Vec<String> {
-    model.requests()[index].prompt.iter().map(|message| message.text()).collect()
+    model.requests()[index]
+        .prompt
+        .iter()
+        .map(|message| message.text())
+        .collect()
 }
 
 #[tokio::test]
 async fn predict_asks_once() {
     let model = scripted([say("Paris")]);
-    let qa = Predict::dynamic("question -> answer").unwrap().with_model(model.clone());
-    let done = qa.call(values! { question: "Capital of France?" }).await.unwrap().finished().unwrap();
+    let qa = Predict::dynamic("question -> answer")
+        .unwrap()
+        .with_model(model.clone());
+    let done = qa
+        .call(values! { question: "Capital of France?" })
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(done.outputs["answer"], "Paris");
     assert!(done.trajectory().steps().is_empty());
     assert_eq!(done.usage.requests, 1);
@@ -30,12 +41,20 @@ async fn predict_with_typed_outputs_and_demonstrations_in_order() {
     let classify = Predict::dynamic(r#"text -> label: Literal["spam", "ham"], score: float"#)
         .unwrap()
         .with_demos(vec![
-            Demo::new(values! { text: "buy now" }, values! { label: "spam", score: 0.99 }),
+            Demo::new(
+                values! { text: "buy now" },
+                values! { label: "spam", score: 0.99 },
+            ),
             // An incomplete demonstration is shown as far as it goes.
             Demo::new(values! { text: "hello" }, values! { label: "ham" }),
         ])
         .with_model(model.clone());
-    let done = classify.call(values! { text: "win money" }).await.unwrap().finished().unwrap();
+    let done = classify
+        .call(values! { text: "win money" })
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(done.outputs["score"], 0.9);
     let texts = texts(&model, 0);
     let order: Vec<usize> = ["buy now", "hello", "win money"]
@@ -48,9 +67,15 @@ async fn predict_with_typed_outputs_and_demonstrations_in_order() {
 #[tokio::test]
 async fn chain_of_thought_reasons_before_it_answers() {
     let model = scripted([say(r#"{"reasoning": "2 and 2 make 4.", "answer": 4}"#)]);
-    let cot =
-        ChainOfThought::dynamic("question -> answer: int").unwrap().with_model(model.clone());
-    let done = cot.call(values! { question: "2+2?" }).await.unwrap().finished().unwrap();
+    let cot = ChainOfThought::dynamic("question -> answer: int")
+        .unwrap()
+        .with_model(model.clone());
+    let done = cot
+        .call(values! { question: "2+2?" })
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(done.outputs["answer"], 4);
     assert_eq!(done.reasoning(), Some("2 and 2 make 4."));
     assert_eq!(done.values().keys().collect::<Vec<_>>(), ["answer"]);
@@ -59,8 +84,15 @@ async fn chain_of_thought_reasons_before_it_answers() {
 #[tokio::test]
 async fn dspy_ex_output_retries_succeed_within_the_budget_and_feed_the_error_back() {
     let model = scripted([say("no idea"), say(r#"{"answer": 4}"#)]);
-    let qa = Predict::dynamic("question -> answer: int").unwrap().with_model(model.clone());
-    let done = qa.call(values! { question: "2+2?" }).await.unwrap().finished().unwrap();
+    let qa = Predict::dynamic("question -> answer: int")
+        .unwrap()
+        .with_model(model.clone());
+    let done = qa
+        .call(values! { question: "2+2?" })
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(done.outputs["answer"], 4);
     let texts = texts(&model, 1);
     assert_eq!(texts[texts.len() - 2], "no idea");
@@ -86,13 +118,19 @@ async fn missing_and_unknown_inputs_are_errors_that_show_the_signature() {
     let qa = Predict::dynamic("question: str, k: int = 3 -> answer")
         .unwrap()
         .with_model(scripted([]));
-    let error = qa.call(values! { qestion: "typo", extra: 1 }).await.unwrap_err();
+    let error = qa
+        .call(values! { qestion: "typo", extra: 1 })
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Input);
     let text = error.to_string();
     for part in ["question", "qestion", "extra", "k: int = 3 -> answer"] {
         assert!(text.contains(part), "{text}");
     }
-    let error = qa.call(values! { question: "q", k: "many" }).await.unwrap_err();
+    let error = qa
+        .call(values! { question: "q", k: "many" })
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Input);
     assert!(error.to_string().contains('k'), "{error}");
 }
@@ -103,9 +141,19 @@ async fn inputs_are_defaulted_and_coerced_without_loss() {
     let qa = Predict::dynamic("question: str, k: int = 3 -> answer")
         .unwrap()
         .with_model(model.clone());
-    let done = qa.call(values! { question: "q" }).await.unwrap().finished().unwrap();
+    let done = qa
+        .call(values! { question: "q" })
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(done.run().started().inputs["k"], 3);
-    let done = qa.call(values! { question: "q", k: "5" }).await.unwrap().finished().unwrap();
+    let done = qa
+        .call(values! { question: "q", k: "5" })
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(done.run().started().inputs["k"], 5);
 }
 
@@ -122,11 +170,21 @@ async fn no_model_is_an_error_that_says_what_to_do() {
 
 #[tokio::test]
 async fn a_signature_value_works_like_an_arrow_string() {
-    let signature = Signature::parse("question -> answer").unwrap().with_instructions("Be terse.");
-    let model = Arc::new(ScriptedModel::new([say("[[ ## answer ## ]]\nyes")])
-        .with_capabilities(Capabilities::TEXT));
-    let qa = Predict::dynamic(signature).unwrap().with_model(model.clone());
-    let done = qa.call(values! { question: "q" }).await.unwrap().finished().unwrap();
+    let signature = Signature::parse("question -> answer")
+        .unwrap()
+        .with_instructions("Be terse.");
+    let model = Arc::new(
+        ScriptedModel::new([say("[[ ## answer ## ]]\nyes")]).with_capabilities(Capabilities::TEXT),
+    );
+    let qa = Predict::dynamic(signature)
+        .unwrap()
+        .with_model(model.clone());
+    let done = qa
+        .call(values! { question: "q" })
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
     assert_eq!(done.outputs["answer"], json!("yes"));
     assert!(texts(&model, 0)[0].contains("Be terse."));
 }

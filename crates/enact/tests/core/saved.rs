@@ -11,8 +11,14 @@ use super::{add, failing, search, search_and_add};
 
 fn tuned() -> ReAct {
     let mut agent = ReAct::dynamic("question -> answer", search_and_add()).unwrap();
-    agent.predictor_mut("step").unwrap().set_instructions("Tuned: think twice.");
-    agent.with_demos(vec![Demo::new(values! { question: "demo?" }, values! { answer: "demo!" })])
+    agent
+        .predictor_mut("step")
+        .unwrap()
+        .set_instructions("Tuned: think twice.");
+    agent.with_demos(vec![Demo::new(
+        values! { question: "demo?" },
+        values! { answer: "demo!" },
+    )])
 }
 
 #[tokio::test]
@@ -27,20 +33,30 @@ async fn tuned_state_goes_through_json_into_another_agent() {
     assert_eq!(agent.save(), saved);
     let _ = agent.call(values! { question: "q" }).await.unwrap();
     let sent = format!("{:?}", model.requests()[0].prompt);
-    assert!(sent.contains("Tuned: think twice.") && sent.contains("demo!"), "{sent}");
+    assert!(
+        sent.contains("Tuned: think twice.") && sent.contains("demo!"),
+        "{sent}"
+    );
 }
 
 #[test]
 fn lesson_tool_texts_are_not_frozen_into_saved_state() {
     let json = serde_json::to_string(&tuned().save()).unwrap();
     assert!(!json.contains("Looks something up"), "{json}");
-    assert!(json.contains("search"), "the fingerprint names the tools: {json}");
+    assert!(
+        json.contains("search"),
+        "the fingerprint names the tools: {json}"
+    );
 }
 
 #[test]
 fn predictors_have_names() {
     let agent = tuned();
-    let names: Vec<_> = agent.predictors().into_iter().map(|(name, _)| name).collect();
+    let names: Vec<_> = agent
+        .predictors()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
     assert_eq!(names, ["step", "extract", "summarise"]);
     let step = agent.predictors()[0].1.signature().clone();
     // The tool names are constrained to the tools and the completing one.
@@ -61,8 +77,17 @@ fn dspy_a_mismatch_is_named_and_nothing_is_changed() {
         error.to_string()
     };
     let fresh = |signature: &str, tools: Tools| ReAct::dynamic(signature, tools).unwrap();
-    let text = load(fresh("question -> answer", Tools::new().with(add()).with(failing())), &saved);
-    assert!(text.contains("`search` is gone") && text.contains("`failing_tool` is new"), "{text}");
+    let text = load(
+        fresh(
+            "question -> answer",
+            Tools::new().with(add()).with(failing()),
+        ),
+        &saved,
+    );
+    assert!(
+        text.contains("`search` is gone") && text.contains("`failing_tool` is new"),
+        "{text}"
+    );
     let text = load(fresh("query -> answer", search_and_add()), &saved);
     assert!(text.contains("step") && text.contains("query"), "{text}");
     let mut newer = saved.clone();
@@ -92,8 +117,14 @@ fn construction_refuses_what_would_be_overridden_silently() {
         assert_eq!(error.kind(), ErrorKind::Tools);
         assert!(error.to_string().contains(name), "{error}");
     }
-    let error = build("question -> answer", Tools::new().with(search()).with(search()));
-    assert!(error.to_string().contains("two tools are called `search`"), "{error}");
+    let error = build(
+        "question -> answer",
+        Tools::new().with(search()).with(search()),
+    );
+    assert!(
+        error.to_string().contains("two tools are called `search`"),
+        "{error}"
+    );
     let error = build("question -> answer", Tools::new().with(spec("no spaces")));
     assert!(error.to_string().contains("no spaces"), "{error}");
     for input in ["trajectory", "history", "tools"] {

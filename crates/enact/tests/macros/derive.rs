@@ -84,6 +84,8 @@ pub(crate) struct Typed {
     unit: Unit,
     #[input(default = vec![1, 2])]
     list: Vec<i64>,
+    #[input(default = 0)]
+    small: u8,
     #[input]
     r#type: Option<bool>,
     #[output]
@@ -108,7 +110,8 @@ fn rust_types_become_field_types() {
     assert_eq!(ty("counts"), Type::dict(Type::Int));
     assert_eq!(ty("anything"), Type::Any);
     assert_eq!(ty("others").to_string(), "Optional[list[Report]]");
-    assert!(matches!(ty("report"), Type::Schema(_)));
+    assert_eq!(ty("report").to_string(), "Report");
+    assert_eq!(ty("small"), Type::Int);
     let schema = signature.output_schema();
     assert_eq!(
         schema["properties"]["report"]["properties"]["unit"],
@@ -129,7 +132,7 @@ fn defaults_are_of_the_type_of_the_field() {
     assert_eq!(
         serde_json::Value::from(filled),
         json!({
-            "city": "Paris", "offset": -2, "unit": "Fahrenheit", "list": [1, 2], "type": null,
+            "city": "Paris", "offset": -2, "unit": "Fahrenheit", "list": [1, 2], "small": 0, "type": null,
         })
     );
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use enact::tool::{Confirmation, Effect, ToolSpec};
-use enact::{Tool, ToolContext, ToolError, ToolOutput, Tools, tool};
+use enact::{Tool, ToolContext, ToolError, ToolOutput, tool, tools};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -260,13 +260,10 @@ mod elsewhere {
 }
 
 #[tokio::test]
-async fn tools_of_functions_make_a_set() {
+async fn a_set_is_made_by_name_and_by_path() {
     use elsewhere::r#match;
     assert_eq!(r#match("x".into()), "x");
-    let set = Tools::new()
-        .with(weather {})
-        .with(r#match {})
-        .with(send::default());
+    let set = tools![weather, elsewhere::r#match, send];
     assert_eq!(
         set.names().collect::<Vec<_>>(),
         ["weather", "match", "send-mail"]
