@@ -1,5 +1,7 @@
 //! The command as its users meet it: a process with arguments, variables and streams.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
 mod command;
 mod demo;
 mod failures;
