@@ -3,6 +3,8 @@
 //! A [`Tool`] says what it is ([`ToolSpec`]) and does it. Users write one with `#[tool]`, from a
 //! closure ([`FnTool`]) or by hand; only drivers call it, after its arguments were validated.
 
+#[cfg(feature = "builtin-tools")]
+pub mod builtin;
 mod context;
 mod error;
 mod function;

@@ -10,7 +10,10 @@ use serde_json::Value;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Text {
-    #[expect(dead_code, reason = "the observation is recorded, whatever was looked for")]
+    #[expect(
+        dead_code,
+        reason = "the observation is recorded, whatever was looked for"
+    )]
     text: String,
 }
 

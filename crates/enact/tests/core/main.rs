@@ -7,6 +7,7 @@
 
 mod choice;
 mod completion;
+mod conformance;
 mod context;
 mod fever;
 mod history;
@@ -18,6 +19,7 @@ mod predict;
 mod promises;
 mod repair;
 mod saved;
+mod server;
 mod tooling;
 
 use std::sync::Arc;

@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "what the tests share is test code too")]
 
-mod compile_fail;
 mod derive;
 mod literal;
 mod tool;
