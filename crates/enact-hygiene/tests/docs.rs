@@ -184,6 +184,33 @@ fn every_cargo_command_names_what_exists() {
     assert!(seen >= 3, "the commands were not read");
 }
 
+#[test]
+fn every_test_that_a_promise_points_to_exists() {
+    let tests: String = files(&root().join("crates/enact/tests"), "rs")
+        .iter()
+        .map(|path| read(path))
+        .collect();
+    let page = prose(&read(&root().join("docs/concepts/promises.md")));
+    let names: BTreeSet<&str> = page
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|quoted| quoted.matches('_').count() >= 3)
+        .filter(|quoted| {
+            quoted
+                .bytes()
+                .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+        })
+        .collect();
+    assert!(names.len() > 15, "the names were not read: {names:?}");
+    for name in names {
+        assert!(
+            tests.contains(&format!("fn {name}(")),
+            "there is no test `{name}`"
+        );
+    }
+}
+
 /// The examples as `cargo test --workspace` has built them; none when only this package was built.
 fn built_examples() -> Vec<PathBuf> {
     let this = std::env::current_exe().expect("this test is a program");
