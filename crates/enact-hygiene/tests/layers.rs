@@ -1,5 +1,7 @@
 //! The layers of the library, as CONTRIBUTING draws them: each folder may use only what is listed.
 
+#![expect(clippy::expect_used, reason = "test code outside of test functions")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,8 @@
 //! The licences, bans and sources of `deny.toml`, checked against the locked dependencies in
 //! seconds. `cargo deny check licenses bans sources` reads the same file and says more.
 
+#![expect(clippy::expect_used, reason = "test code outside of test functions")]
+
 use std::process::Command;
 
 use serde_json::Value;

@@ -44,7 +44,7 @@ async fn lesson_unknown_tool_message_is_bounded() {
         "question -> answer",
         tools,
         [
-            call(&"zzz".repeat(1000), json!({})),
+            call("zzz".repeat(1000), json!({})),
             call("submit", json!({"answer": "a"})),
         ],
     );
