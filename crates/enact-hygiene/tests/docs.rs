@@ -1,6 +1,12 @@
 //! The documentation: every link leads somewhere, every page is in the summary, every command names
 //! what exists, every example runs, and what is pasted from an example is what it prints.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test code outside of test functions"
+)]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
