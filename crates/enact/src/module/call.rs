@@ -23,6 +23,8 @@ pub struct Call<'a, S: Shape> {
     limits: Limits,
     cancellation: CancellationToken,
     listener: Option<Listener>,
+    /// What was set that this sort of call does not take.
+    misuse: Option<&'static str>,
 }
 
 enum Start<S: Shape> {
@@ -67,35 +69,42 @@ impl<'a, S: Shape> Call<'a, S> {
             limits,
             cancellation: CancellationToken::new(),
             listener: None,
+            misuse: None,
         }
     }
 
     /// Goes on from an earlier conversation, which is not changed. A resumed run has its own.
     pub fn history(mut self, earlier: &History) -> Self {
-        if let Start::New { history, .. } = &mut self.start {
-            history.clone_from(earlier);
+        match &mut self.start {
+            Start::New { history, .. } => history.clone_from(earlier),
+            Start::Resume { .. } => self.misuse = Some("a resumed run has its own history"),
         }
         self
     }
 
     /// Gives the run this id instead of a new one. A resumed run keeps its own.
     pub fn run_id(mut self, id: impl Into<String>) -> Self {
-        if let Start::New { run_id, .. } = &mut self.start {
-            *run_id = Some(id.into());
+        match &mut self.start {
+            Start::New { run_id, .. } => *run_id = Some(id.into()),
+            Start::Resume { .. } => self.misuse = Some("a resumed run keeps its id"),
         }
         self
     }
 
     /// Allows this many steps in this call. A resumed run keeps its limits.
     pub fn max_iterations(mut self, max_iterations: u32) -> Self {
-        self.limits.max_iterations = max_iterations;
+        match &self.start {
+            Start::New { .. } => self.limits.max_iterations = max_iterations,
+            Start::Resume { .. } => self.misuse = Some("a resumed run keeps its limits"),
+        }
         self
     }
 
     /// Answers an open question of a resumed run.
     pub fn answer(mut self, confirmation_id: impl Into<String>, decision: Decision) -> Self {
-        if let Start::Resume { decisions, .. } = &mut self.start {
-            decisions.push((confirmation_id.into(), decision));
+        match &mut self.start {
+            Start::Resume { decisions, .. } => decisions.push((confirmation_id.into(), decision)),
+            Start::New { .. } => self.misuse = Some("a new run has no question to answer"),
         }
         self
     }
@@ -133,19 +142,23 @@ impl<'a, S: Shape> Call<'a, S> {
     }
 
     async fn run(self) -> Result<Outcome<S::Output>, Error> {
-        let (world, wording, spec) = self.core.prepare(self.cancellation, self.listener)?;
+        if let Some(misuse) = self.misuse {
+            return Err(Error::new(ErrorKind::Misuse, misuse));
+        }
         let program = self.core.program().clone();
-        let mut state = match self.start {
+        let (world, mut state) = match self.start {
             Start::New {
                 input,
                 history,
                 run_id,
             } => {
                 let inputs = program.check_inputs(values_of(&input)?)?;
+                let (world, wording, agent) =
+                    self.core.prepare(self.cancellation, self.listener)?;
                 let started = Started {
                     format: FORMAT,
                     run_id: run_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string()),
-                    agent: spec,
+                    agent,
                     inputs,
                     history,
                     limits: self.limits,
@@ -159,9 +172,15 @@ impl<'a, S: Shape> Call<'a, S> {
                 if let Some(listener) = &world.listener {
                     listener.tell(&Update::Recorded(&record));
                 }
-                RunState::begin(program, wording, record)?
+                (world, RunState::begin(program, wording, record)?)
             }
             Start::Resume { run, decisions } => {
+                let (world, wording, agent) =
+                    self.core.prepare(self.cancellation, self.listener)?;
+                if let Some(difference) = run.started().agent.difference(&agent) {
+                    let message = format!("the run was made by another agent: {difference}");
+                    return Err(Error::new(ErrorKind::Log, message).with_run(run));
+                }
                 let mut state = RunState::resume(program, wording, run)?;
                 for (confirmation_id, decision) in decisions {
                     match state.answer(&confirmation_id, decision) {
@@ -169,7 +188,7 @@ impl<'a, S: Shape> Call<'a, S> {
                         Err(error) => return Err(Error::from(error).with_run(state.into_run())),
                     }
                 }
-                state
+                (world, state)
             }
         };
         match driver::drive(&mut state, &world).await {

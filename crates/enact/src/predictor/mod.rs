@@ -21,6 +21,8 @@ pub use saved::{SavedModule, SavedPredictor, SavedTools, StateError};
 #[derive(Debug, Clone)]
 pub struct Predictor {
     task: Task,
+    /// The instructions that the predictor was built with.
+    built_in: String,
     demos: Vec<Demo>,
     adapter: Option<AdapterChoice>,
     model: Option<Arc<dyn LanguageModel>>,
@@ -32,6 +34,7 @@ impl Predictor {
     pub fn new(signature: Signature, tooling: Option<Tooling>) -> Result<Self, SchemaError> {
         let outputs = Arc::new(Validator::new(signature.output_schema())?);
         Ok(Self {
+            built_in: signature.instructions().to_owned(),
             task: Task {
                 signature,
                 outputs,
@@ -72,6 +75,19 @@ impl Predictor {
     /// Replaces the instructions.
     pub fn set_instructions(&mut self, instructions: impl Into<String>) {
         self.task.signature = self.task.signature.with_instructions(instructions);
+    }
+
+    /// The instructions, if they are not those that the predictor was built with.
+    pub(crate) fn tuned_instructions(&self) -> Option<&str> {
+        let current = self.task.signature.instructions();
+        (current != self.built_in).then_some(current)
+    }
+
+    /// Goes back to the instructions that the predictor was built with.
+    pub(crate) fn restore_instructions(&mut self) {
+        if self.tuned_instructions().is_some() {
+            self.set_instructions(self.built_in.clone());
+        }
     }
 
     pub(crate) fn set_signature(&mut self, signature: Signature) {
@@ -152,14 +168,11 @@ impl Predictor {
             adapter,
             model,
             options,
-            task: _,
+            ..
         } = other;
-        *self = Self {
-            task: self.task.clone(),
-            demos,
-            adapter,
-            model,
-            options,
-        };
+        self.demos = demos;
+        self.adapter = adapter;
+        self.model = model;
+        self.options = options;
     }
 }

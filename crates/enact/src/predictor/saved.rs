@@ -128,7 +128,8 @@ fn fingerprint(spec: &ToolSpec) -> String {
 }
 
 impl SavedModule {
-    /// The state of a module.
+    /// The state of a module. Instructions are in it only where they were tuned, so that better
+    /// built-in wording reaches modules that load it later.
     pub(crate) fn of(
         module: &'static str,
         predictors: &[(&'static str, &Predictor)],
@@ -137,8 +138,10 @@ impl SavedModule {
         let predictors = predictors
             .iter()
             .map(|(name, predictor)| {
+                let mut signature = predictor.signature().state();
+                signature.instructions = predictor.tuned_instructions().map(str::to_owned);
                 let saved = SavedPredictor {
-                    signature: predictor.signature().state(),
+                    signature,
                     demos: predictor.demos.clone(),
                     options: predictor.options.clone(),
                 };
@@ -199,6 +202,10 @@ impl SavedModule {
                     })?;
             let mut predictor = (*predictor).clone();
             predictor.set_signature(signature);
+            match &saved.signature.instructions {
+                Some(tuned) => predictor.set_instructions(tuned),
+                None => predictor.restore_instructions(),
+            }
             predictor.set_demos(saved.demos.clone());
             predictor.set_options(saved.options.clone());
             restored.push(predictor);

@@ -303,10 +303,12 @@ impl RunState {
         }
     }
 
+    /// Steps that stand in the prompt already, so that call ids stay apart.
     pub(super) fn count_earlier_steps(&self) -> usize {
-        let entries = self.started().history.entries();
+        let demos = self.program.step.iter().flat_map(|step| step.demos());
+        let shown = demos.flat_map(|demo| demo.entries());
+        let entries = shown.chain(self.started().history.entries());
         entries
-            .iter()
             .filter(|entry| matches!(entry, Entry::Assistant { .. }))
             .count()
     }

@@ -47,7 +47,7 @@ pub enum Event {
         /// What the model is told about it.
         problem: String,
         /// How long the reply took.
-        #[serde(rename = "duration_ns", with = "nanos")]
+        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
         duration: Duration,
     },
     /// The model request failed.
@@ -71,7 +71,7 @@ pub enum Event {
         /// What it gave.
         observation: Observation,
         /// How long it took.
-        #[serde(rename = "duration_ns", with = "nanos")]
+        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
         duration: Duration,
     },
     /// A person is asked.
@@ -92,7 +92,7 @@ pub enum Event {
         /// How many transcript entries it stands for.
         covers: usize,
         /// How long the reply took.
-        #[serde(rename = "duration_ns", with = "nanos")]
+        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
         duration: Duration,
     },
     /// The loop of steps is over, and the outputs are to be extracted from what there is.
@@ -110,7 +110,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         repairs: Vec<Repair>,
         /// How long the reply took.
-        #[serde(rename = "duration_ns", with = "nanos")]
+        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
         duration: Duration,
     },
     /// The run is over, with outputs.
@@ -185,6 +185,29 @@ impl AgentSpec {
     }
 }
 
+impl AgentSpec {
+    /// What keeps an agent from going on with a run of this one, if anything does. Another model
+    /// or adapter may; another signature, way of completion or set of tools may not.
+    pub fn difference(&self, other: &AgentSpec) -> Option<String> {
+        let (ours, theirs) = (self.signature.arrow(), other.signature.arrow());
+        if ours != theirs {
+            return Some(format!("its signature is `{ours}`, not `{theirs}`"));
+        }
+        if self.step_adapter.is_some() != other.step_adapter.is_some() {
+            return Some("one of them has steps, the other has not".to_owned());
+        }
+        if self.completion != other.completion {
+            let (ours, theirs) = (self.completion.tool_name(), other.completion.tool_name());
+            return Some(format!("it completes by `{ours}`, not by `{theirs}`"));
+        }
+        let missing = self
+            .tools
+            .iter()
+            .find(|tool| !other.tools.iter().any(|known| known.name == tool.name));
+        missing.map(|tool| format!("its tool `{}` is missing", tool.name))
+    }
+}
+
 /// How far a run may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -245,7 +268,7 @@ pub struct Stepped {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
     /// How long the reply took.
-    #[serde(rename = "duration_ns", with = "nanos")]
+    #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
     pub duration: Duration,
 }
 
@@ -317,20 +340,5 @@ impl TerminationReason {
             Self::Cancelled => "cancelled",
             Self::Custom => "custom",
         }
-    }
-}
-
-/// Whole nanoseconds, so that nothing is lost on the way through JSON.
-mod nanos {
-    use std::time::Duration;
-
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(u64::try_from(value.as_nanos()).unwrap_or(u64::MAX))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        u64::deserialize(from).map(Duration::from_nanos)
     }
 }

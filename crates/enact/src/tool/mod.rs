@@ -8,6 +8,7 @@ pub mod builtin;
 mod context;
 mod error;
 mod function;
+pub(crate) mod nanos;
 mod output;
 mod set;
 mod spec;

@@ -196,3 +196,48 @@ async fn the_flat_trajectory_of_dspy_can_be_imported() {
     let error = History::from_flat_trajectory(values! { question: "q" }, &flat).unwrap_err();
     assert!(error.to_string().contains("tool_args_1"), "{error}");
 }
+
+#[tokio::test]
+async fn call_ids_stay_apart_from_those_of_demonstrations_and_history() {
+    let first = agent(
+        "question -> answer",
+        search_and_add(),
+        [
+            call("search", json!({"query": "x"})),
+            call("submit", json!({"answer": "a"})),
+        ],
+    );
+    let done = first.call(values! { question: "q" }).await;
+    let second = agent(
+        "question -> answer",
+        search_and_add(),
+        [
+            call("search", json!({"query": "y"})),
+            call("submit", json!({"answer": "b"})),
+        ],
+    )
+    .map(|agent| agent.with_demos(vec![enact::Demo::from(&done.history)]));
+    let _ = second
+        .agent
+        .call(values! { question: "q" })
+        .history(&done.history)
+        .await
+        .unwrap();
+    let request = second.model.requests()[1].clone();
+    let ids: Vec<String> = request
+        .prompt
+        .iter()
+        .filter_map(|message| match message {
+            Message::Assistant { calls, .. } => {
+                Some(calls.iter().filter_map(|call| call.id.clone()))
+            }
+            _ => None,
+        })
+        .flatten()
+        .filter(|id| id.starts_with("call_"))
+        .collect();
+    assert!(
+        ids.contains(&"call_0_0".to_owned()) && ids.contains(&"call_2_0".to_owned()),
+        "{ids:?}"
+    );
+}

@@ -109,3 +109,38 @@ pub fn paused<O: std::fmt::Debug>(outcome: Outcome<O>) -> enact::Paused {
         Outcome::Finished(prediction) => panic!("did not pause: {prediction:?}"),
     }
 }
+
+pub fn effectful_search() -> FnTool {
+    FnTool::new(
+        "search",
+        "Looks something up.",
+        |args: Query, _| async move { Ok::<_, ToolError>(format!("about {}", args.query)) },
+    )
+}
+
+/// A tool that counts its calls.
+pub struct Counted {
+    tool: FnTool,
+    count: Arc<std::sync::atomic::AtomicUsize>,
+}
+
+impl Counted {
+    pub fn new(tool: FnTool, count: Arc<std::sync::atomic::AtomicUsize>) -> Self {
+        Self { tool, count }
+    }
+}
+
+impl enact::Tool for Counted {
+    fn spec(&self) -> &enact::tool::ToolSpec {
+        self.tool.spec()
+    }
+
+    fn call<'a>(
+        &'a self,
+        args: Values,
+        context: enact::ToolContext,
+    ) -> enact::tool::ToolFuture<'a> {
+        self.count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        self.tool.call(args, context)
+    }
+}

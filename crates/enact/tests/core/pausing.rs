@@ -277,3 +277,104 @@ fn text_answers_are_read_as_documented() {
         );
     }
 }
+
+/// A run whose process ended while a call was under way.
+fn interrupted(run: &enact::Run) -> enact::Run {
+    let mut records: Vec<enact::run::Record> = run.clone().into();
+    let started =
+        |record: &enact::run::Record| matches!(record.event, enact::run::Event::ToolStarted { .. });
+    let length = records.iter().position(started).expect("a call began") + 1;
+    records.truncate(length);
+    enact::Run::try_from(records).unwrap()
+}
+
+#[tokio::test]
+async fn promise_1_a_call_in_doubt_is_repeated_only_if_that_is_harmless() {
+    for (tool, runs, observed) in [
+        (search(), 2, "about x"),
+        (search().idempotent(), 2, "about x"),
+        (
+            super::effectful_search(),
+            1,
+            "it is not known whether it happened",
+        ),
+    ] {
+        let count = Arc::new(AtomicUsize::new(0));
+        let played = agent(
+            "question -> answer",
+            Tools::new().with(super::Counted::new(tool, count.clone())),
+            [
+                call("search", json!({"query": "x"})),
+                call("submit", json!({"answer": "a"})),
+                call("submit", json!({"answer": "a"})),
+            ],
+        );
+        let done = played.call(values! { question: "q" }).await;
+        let again = played
+            .agent
+            .resume(interrupted(done.run()))
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(count.load(Ordering::SeqCst), runs);
+        let step = &again.trajectory().steps()[0].clone();
+        assert!(
+            step.observation.as_str().unwrap().contains(observed),
+            "{step:?}"
+        );
+        assert_eq!(again.usage.requests, 2);
+    }
+}
+
+#[tokio::test]
+async fn a_run_goes_on_only_with_an_agent_that_fits_it() {
+    let (played, paused, _) = waiting().await;
+    played.model.abandon();
+    let other = agent("city -> celsius: float", Tools::new().with(search()), []);
+    let error = other.agent.resume(paused.clone()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Log);
+    assert!(
+        error.to_string().contains("question: str -> answer: str"),
+        "{error}"
+    );
+    assert!(error.run().is_some());
+    let other = agent("question -> answer", Tools::new().with(search()), []);
+    let error = other.agent.resume(paused).await.unwrap_err();
+    assert!(error.to_string().contains("delete_file"), "{error}");
+}
+
+#[tokio::test]
+async fn what_a_call_does_not_take_is_refused_not_ignored() {
+    let (played, paused, _) = waiting().await;
+    played.model.abandon();
+    let refused = [
+        played
+            .agent
+            .resume(paused.clone())
+            .max_iterations(3)
+            .await
+            .unwrap_err(),
+        played
+            .agent
+            .resume(paused.clone())
+            .run_id("x")
+            .await
+            .unwrap_err(),
+        played
+            .agent
+            .resume(paused)
+            .history(&enact::History::new())
+            .await
+            .unwrap_err(),
+        played
+            .agent
+            .call(values! { question: "q" })
+            .answer("x", Decision::Approve)
+            .await
+            .unwrap_err(),
+    ];
+    for error in refused {
+        assert_eq!(error.kind(), ErrorKind::Misuse);
+    }
+}

@@ -133,3 +133,27 @@ fn construction_refuses_what_would_be_overridden_silently() {
         assert!(error.to_string().contains(input), "{error}");
     }
 }
+
+#[test]
+fn built_in_wording_is_not_frozen_into_saved_state() {
+    let agent = ReAct::dynamic("question -> answer", search_and_add()).unwrap();
+    let json = serde_json::to_value(agent.save()).unwrap();
+    for name in ["step", "extract", "summarise"] {
+        assert!(
+            json["predictors"][name]["signature"]["instructions"].is_null(),
+            "{json}"
+        );
+    }
+    // Loading it takes tuned wording back to the built-in one.
+    let mut other = tuned();
+    other.load(&agent.save()).unwrap();
+    assert_eq!(other.save(), agent.save());
+    let extract = |agent: &ReAct| {
+        agent.predictors()[1]
+            .1
+            .signature()
+            .instructions()
+            .to_owned()
+    };
+    assert_eq!(extract(&other), extract(&agent));
+}
