@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::check;
+use super::program::Program;
 use super::state::RunState;
 use crate::adapter::{Completion, ReadCall, Repair, StepReply};
 use crate::model::Reply;
@@ -128,14 +129,12 @@ fn decide(
             )),
             (Completion::Finish, true, _) => Ok(StepOutcome::Extract),
             (Completion::Submit, true, Some(problem)) => {
-                Err(format!("Invalid outputs: {problem}."))
+                Err(invalid_outputs(state.program(), &problem))
             }
             (Completion::Submit, true, None) => {
                 check::outputs(state.program(), args.clone(), repairs)
                     .map(StepOutcome::Commit)
-                    .map_err(|problems| {
-                        format!("Invalid outputs: {problems}. Call `submit` again.")
-                    })
+                    .map_err(|problems| invalid_outputs(state.program(), &problems))
             }
         };
         let call = Call {
@@ -163,6 +162,18 @@ fn decide(
         outcome = StepOutcome::Act;
     }
     (planned, outcome)
+}
+
+/// What the model is told about outputs that do not fit: what is wrong, and what is expected.
+fn invalid_outputs(program: &Program, problems: &str) -> String {
+    let fields = program.declared.outputs().iter();
+    let expected: Vec<String> = fields
+        .map(|field| format!("\"{}\": {}", field.name, field.ty))
+        .collect();
+    format!(
+        "Invalid outputs: {problems}. Call `submit` again with the arguments {{{}}}.",
+        expected.join(", ")
+    )
 }
 
 /// The event that follows from a reply with outputs.
