@@ -6,6 +6,7 @@ use std::fmt;
 use crate::model::{ModelError, ModelErrorKind};
 use crate::predictor::StateError;
 use crate::react::{AnswerError, InputsError, ProgramError};
+use crate::run::store::{StoreError, StoreErrorKind};
 use crate::run::{HistoryError, Run, RunError};
 use crate::signature::SignatureError;
 
@@ -37,6 +38,8 @@ pub enum ErrorKind {
     History,
     /// A log cannot be read.
     Log,
+    /// The store failed; the run continues to exist as it was stored before.
+    Store(StoreErrorKind),
     /// Called from a place where it cannot work.
     Misuse,
 }
@@ -57,6 +60,7 @@ impl ErrorKind {
             Self::State => "state",
             Self::History => "history",
             Self::Log => "log",
+            Self::Store(kind) => kind.as_str(),
             Self::Misuse => "misuse",
         }
     }
@@ -200,5 +204,11 @@ impl From<ModelError> for Error {
 impl From<std::convert::Infallible> for Error {
     fn from(never: std::convert::Infallible) -> Self {
         match never {}
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Self::caused_by(ErrorKind::Store(error.kind()), error)
     }
 }

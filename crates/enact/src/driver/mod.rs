@@ -18,18 +18,27 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{Error, ErrorKind};
 use crate::model::{LanguageModel, ModelError, ModelErrorKind, Reply, ReplyBuilder};
 use crate::react::{ModelCall, Next, RunState};
+use crate::run::store::{Lease, Store};
 use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
 use crate::tool::Tools;
 
 pub use updates::{Listener, Update};
 
+/// Where the events of a run are made durable.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) lease: Lease,
+}
+
 /// What a run needs from the outside.
-#[derive(Clone)]
 pub(crate) struct World {
     pub(crate) models: HashMap<PredictorName, Arc<dyn LanguageModel>>,
     pub(crate) tools: Tools,
     pub(crate) cancellation: CancellationToken,
     pub(crate) listener: Option<Listener>,
+    /// None for a run that lives in memory alone.
+    pub(crate) journal: Option<Journal>,
 }
 
 /// Why the loop stopped without an error.
@@ -47,10 +56,10 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
     let mut last_failure: Option<ModelError> = None;
     loop {
         if world.cancellation.is_cancelled() && !matches!(state.next(), Next::Done) {
-            return Err(cancel(state, world));
+            return Err(cancel(state, world).await);
         }
         match state.next() {
-            Next::Record(event) => record(state, world, event),
+            Next::Record(event) => record(state, world, [event]).await?,
             Next::Model(call) => {
                 let began = Instant::now();
                 let asked = tokio::select! {
@@ -61,11 +70,11 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
                 match asked {
                     Ok(reply) => {
                         let event = state.read(Ok(reply), began.elapsed());
-                        record(state, world, event);
+                        record(state, world, [event]).await?;
                     }
                     Err(error) => {
                         let event = state.read(Err(&error), began.elapsed());
-                        record(state, world, event);
+                        record(state, world, [event]).await?;
                         // The core knows what to do about a prompt that is too long; all other
                         // failures are the caller's to judge. The run can be resumed.
                         if error.kind() != ModelErrorKind::ContextLength {
@@ -76,14 +85,12 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
                 }
             }
             Next::Tools(calls) => {
+                let started = calls.iter().map(|call| Event::ToolStarted {
+                    call_id: call.call.id.clone(),
+                });
+                // The intent is durable before the effect.
+                record(state, world, started).await?;
                 for call in calls {
-                    record(
-                        state,
-                        world,
-                        Event::ToolStarted {
-                            call_id: call.call.id.clone(),
-                        },
-                    );
                     running.push(tools::run(world, state.run().id().to_owned(), call));
                 }
             }
@@ -94,7 +101,7 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
                     finished = running.next() => finished,
                 };
                 match finished {
-                    Some(event) => record(state, world, event),
+                    Some(event) => record(state, world, [event]).await?,
                     // The core waits for a call that nobody runs: it can only be a fault here.
                     None => return Err(Error::new(ErrorKind::Misuse, "a started call was lost")),
                 }
@@ -123,32 +130,54 @@ fn end(state: &RunState, last_failure: Option<ModelError>) -> Result<Stop, Error
     })
 }
 
-fn cancel(state: &mut RunState, world: &World) -> Error {
+async fn cancel(state: &mut RunState, world: &World) -> Error {
     let message = "the run was cancelled".to_owned();
     let reason = TerminationReason::Cancelled;
-    record(
-        state,
-        world,
-        Event::Failed {
-            reason,
-            message: message.clone(),
-        },
-    );
-    Error::new(ErrorKind::Cancelled, message)
+    let event = Event::Failed {
+        reason,
+        message: message.clone(),
+    };
+    match record(state, world, [event]).await {
+        Ok(()) => Error::new(ErrorKind::Cancelled, message),
+        Err(error) => error,
+    }
 }
 
-/// Writes an event down, then takes it into the state.
-pub(crate) fn record(state: &mut RunState, world: &World, event: Event) {
-    let position = state.run().records().len() as u64;
-    let record = Record {
-        position,
-        at: Timestamp::now(),
-        event,
-    };
-    if let Some(listener) = &world.listener {
-        listener.tell(&Update::Recorded(&record));
+/// Writes events down, then takes them into the state.
+pub(crate) async fn record(
+    state: &mut RunState,
+    world: &World,
+    events: impl IntoIterator<Item = Event>,
+) -> Result<(), Error> {
+    let first = state.run().records().len() as u64;
+    let records: Vec<Record> = (first..)
+        .zip(events)
+        .map(|(position, event)| Record {
+            position,
+            at: Timestamp::now(),
+            event,
+        })
+        .collect();
+    world.write(&records).await?;
+    for record in records {
+        state.apply(record);
     }
-    state.apply(record);
+    Ok(())
+}
+
+impl World {
+    /// Makes records durable, then tells whoever watches.
+    pub(crate) async fn write(&self, records: &[Record]) -> Result<(), Error> {
+        if let Some(journal) = &self.journal {
+            journal.store.append(&journal.lease, records).await?;
+        }
+        if let Some(listener) = &self.listener {
+            for record in records {
+                listener.tell(&Update::Recorded(record));
+            }
+        }
+        Ok(())
+    }
 }
 
 async fn ask(world: &World, call: ModelCall) -> Result<Reply, ModelError> {

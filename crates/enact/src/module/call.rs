@@ -9,10 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::core::Core;
 use super::prediction::{Outcome, Paused, Prediction};
-use crate::driver::{self, Listener, Stop, Update};
+use crate::driver::{self, Journal, Listener, Stop, Update, World};
 use crate::error::{Error, ErrorKind};
-use crate::react::RunState;
-use crate::run::{Decision, Event, FORMAT, History, Limits, Record, Run, Started};
+use crate::react::{RunState, Wording};
+use crate::run::store::{Store, StoreError, StoreErrorKind};
+use crate::run::{AgentSpec, Decision, Event, FORMAT, History, Limits, Record, Run, Started};
 use crate::signature::{Shape, Values};
 
 /// A call that has not begun. Set what it needs, then await it.
@@ -23,6 +24,8 @@ pub struct Call<'a, S: Shape> {
     limits: Limits,
     cancellation: CancellationToken,
     listener: Option<Listener>,
+    store: Option<Arc<dyn Store>>,
+    decisions: Vec<(String, Decision)>,
     /// What was set that this sort of call does not take.
     misuse: Option<&'static str>,
 }
@@ -33,10 +36,8 @@ enum Start<S: Shape> {
         history: History,
         run_id: Option<String>,
     },
-    Resume {
-        run: Run,
-        decisions: Vec<(String, Decision)>,
-    },
+    Resume(Run),
+    ResumeStored(String),
 }
 
 impl<'a, S: Shape> Call<'a, S> {
@@ -52,23 +53,25 @@ impl<'a, S: Shape> Call<'a, S> {
     }
 
     pub(super) fn resume(core: &'a Core, run: Run) -> Self {
-        Self::of(
-            core,
-            Start::Resume {
-                run,
-                decisions: Vec::new(),
-            },
-        )
+        Self::of(core, Start::Resume(run))
+    }
+
+    pub(super) fn resume_stored(core: &'a Core, store: Arc<dyn Store>, run_id: String) -> Self {
+        Self {
+            store: Some(store),
+            ..Self::of(core, Start::ResumeStored(run_id))
+        }
     }
 
     fn of(core: &'a Core, start: Start<S>) -> Self {
-        let limits = core.program().limits;
         Self {
             core,
             start,
-            limits,
+            limits: core.program().limits,
             cancellation: CancellationToken::new(),
             listener: None,
+            store: None,
+            decisions: Vec::new(),
             misuse: None,
         }
     }
@@ -77,7 +80,7 @@ impl<'a, S: Shape> Call<'a, S> {
     pub fn history(mut self, earlier: &History) -> Self {
         match &mut self.start {
             Start::New { history, .. } => history.clone_from(earlier),
-            Start::Resume { .. } => self.misuse = Some("a resumed run has its own history"),
+            _ => self.misuse = Some("a resumed run has its own history"),
         }
         self
     }
@@ -86,7 +89,7 @@ impl<'a, S: Shape> Call<'a, S> {
     pub fn run_id(mut self, id: impl Into<String>) -> Self {
         match &mut self.start {
             Start::New { run_id, .. } => *run_id = Some(id.into()),
-            Start::Resume { .. } => self.misuse = Some("a resumed run keeps its id"),
+            _ => self.misuse = Some("a resumed run keeps its id"),
         }
         self
     }
@@ -95,16 +98,26 @@ impl<'a, S: Shape> Call<'a, S> {
     pub fn max_iterations(mut self, max_iterations: u32) -> Self {
         match &self.start {
             Start::New { .. } => self.limits.max_iterations = max_iterations,
-            Start::Resume { .. } => self.misuse = Some("a resumed run keeps its limits"),
+            _ => self.misuse = Some("a resumed run keeps its limits"),
         }
         self
     }
 
     /// Answers an open question of a resumed run.
     pub fn answer(mut self, confirmation_id: impl Into<String>, decision: Decision) -> Self {
-        match &mut self.start {
-            Start::Resume { decisions, .. } => decisions.push((confirmation_id.into(), decision)),
-            Start::New { .. } => self.misuse = Some("a new run has no question to answer"),
+        if matches!(self.start, Start::New { .. }) {
+            self.misuse = Some("a new run has no question to answer");
+        }
+        self.decisions.push((confirmation_id.into(), decision));
+        self
+    }
+
+    /// Keeps every event in this store before it takes effect, so that the run can be resumed
+    /// after a crash. No two processes can work on one stored run at a time.
+    pub fn store(mut self, store: impl Store + 'static) -> Self {
+        match &self.start {
+            Start::ResumeStored(_) => self.misuse = Some("a stored run keeps its store"),
+            _ => self.store = Some(Arc::new(store)),
         }
         self
     }
@@ -145,53 +158,55 @@ impl<'a, S: Shape> Call<'a, S> {
         if let Some(misuse) = self.misuse {
             return Err(Error::new(ErrorKind::Misuse, misuse));
         }
-        let program = self.core.program().clone();
-        let (world, mut state) = match self.start {
+        let Self {
+            core,
+            start,
+            store,
+            cancellation,
+            listener,
+            limits,
+            decisions,
+            ..
+        } = self;
+        let (world, mut state) = match start {
             Start::New {
                 input,
                 history,
                 run_id,
             } => {
-                let inputs = program.check_inputs(values_of(&input)?)?;
-                let (world, wording, agent) =
-                    self.core.prepare(self.cancellation, self.listener)?;
-                let started = Started {
-                    format: FORMAT,
-                    run_id: run_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string()),
-                    agent,
+                let inputs = core.program().check_inputs(values_of(&input)?)?;
+                let prepared = core.prepare(cancellation, listener)?;
+                let run_id = run_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+                let opening = Opening {
                     inputs,
                     history,
-                    limits: self.limits,
+                    run_id,
+                    limits,
                 };
-                let event = Event::Started(Arc::new(started));
-                let record = Record {
-                    position: 0,
-                    at: Timestamp::now(),
-                    event,
-                };
-                if let Some(listener) = &world.listener {
-                    listener.tell(&Update::Recorded(&record));
-                }
-                (world, RunState::begin(program, wording, record)?)
+                begin(core, prepared, store, opening).await?
             }
-            Start::Resume { run, decisions } => {
-                let (world, wording, agent) =
-                    self.core.prepare(self.cancellation, self.listener)?;
-                if let Some(difference) = run.started().agent.difference(&agent) {
-                    let message = format!("the run was made by another agent: {difference}");
-                    return Err(Error::new(ErrorKind::Log, message).with_run(run));
+            Start::Resume(run) => {
+                let mut prepared = core.prepare(cancellation, listener)?;
+                if let Some(store) = store {
+                    prepared.0.journal = Some(adopt(store, &run).await?);
                 }
-                let mut state = RunState::resume(program, wording, run)?;
-                for (confirmation_id, decision) in decisions {
-                    match state.answer(&confirmation_id, decision) {
-                        Ok(event) => driver::record(&mut state, &world, event),
-                        Err(error) => return Err(Error::from(error).with_run(state.into_run())),
-                    }
-                }
-                (world, state)
+                resume(core, prepared, run)?
+            }
+            Start::ResumeStored(run_id) => {
+                let mut prepared = core.prepare(cancellation, listener)?;
+                let store =
+                    store.ok_or_else(|| Error::new(ErrorKind::Misuse, "no store is set"))?;
+                let lease = store.acquire(&run_id).await?;
+                let run = store.load(&run_id).await?.run;
+                prepared.0.journal = Some(Journal { store, lease });
+                resume(core, prepared, run)?
             }
         };
-        match driver::drive(&mut state, &world).await {
+        let stop = match answer(&mut state, &world, decisions).await {
+            Ok(()) => driver::drive(&mut state, &world).await,
+            Err(error) => Err(error),
+        };
+        match stop {
             Ok(Stop::Finished) => Prediction::of(state.into_run()).map(Outcome::Finished),
             Ok(Stop::Paused(questions)) => {
                 Ok(Outcome::Paused(Paused::new(state.into_run(), questions)))
@@ -199,6 +214,94 @@ impl<'a, S: Shape> Call<'a, S> {
             Err(error) => Err(error.with_run(state.into_run())),
         }
     }
+}
+
+/// What a new run begins with.
+struct Opening {
+    inputs: Values,
+    history: History,
+    run_id: String,
+    limits: Limits,
+}
+
+async fn begin(
+    core: &Core,
+    (mut world, wording, agent): (World, Wording, AgentSpec),
+    store: Option<Arc<dyn Store>>,
+    opening: Opening,
+) -> Result<(World, RunState), Error> {
+    let Opening {
+        inputs,
+        history,
+        run_id,
+        limits,
+    } = opening;
+    if let Some(store) = store {
+        let lease = store.acquire(&run_id).await?;
+        world.journal = Some(Journal { store, lease });
+    }
+    let started = Started {
+        format: FORMAT,
+        run_id,
+        agent,
+        inputs,
+        history,
+        limits,
+    };
+    let event = Event::Started(Arc::new(started));
+    let record = Record {
+        position: 0,
+        at: Timestamp::now(),
+        event,
+    };
+    world.write(std::slice::from_ref(&record)).await?;
+    let state = RunState::begin(core.program().clone(), wording, record)?;
+    Ok((world, state))
+}
+
+/// Puts a run under the care of a store: a run that it does not know is taken in whole, a run
+/// that it knows must be as far as this one.
+async fn adopt(store: Arc<dyn Store>, run: &Run) -> Result<Journal, Error> {
+    let lease = store.acquire(run.id()).await?;
+    let ours = run.records().len() as u64;
+    match store.load(run.id()).await {
+        Ok(known) => {
+            let theirs = known.run.records().len() as u64;
+            if theirs != ours {
+                return Err(StoreError::position(run.id(), theirs, ours).into());
+            }
+        }
+        Err(error) if error.kind() == StoreErrorKind::NotFound => {
+            store.append(&lease, run.records()).await?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(Journal { store, lease })
+}
+
+fn resume(
+    core: &Core,
+    (world, wording, agent): (World, Wording, AgentSpec),
+    run: Run,
+) -> Result<(World, RunState), Error> {
+    if let Some(difference) = run.started().agent.difference(&agent) {
+        let message = format!("the run was made by another agent: {difference}");
+        return Err(Error::new(ErrorKind::Log, message).with_run(run));
+    }
+    let state = RunState::resume(core.program().clone(), wording, run)?;
+    Ok((world, state))
+}
+
+async fn answer(
+    state: &mut RunState,
+    world: &World,
+    decisions: Vec<(String, Decision)>,
+) -> Result<(), Error> {
+    for (confirmation_id, decision) in decisions {
+        let event = state.answer(&confirmation_id, decision)?;
+        driver::record(state, world, [event]).await?;
+    }
+    Ok(())
 }
 
 fn values_of(input: &impl serde::Serialize) -> Result<Values, Error> {

@@ -226,6 +226,7 @@ impl Core {
                 tools: self.tools.clone(),
                 cancellation,
                 listener,
+                journal: None,
             },
             wording,
             spec,

@@ -18,6 +18,7 @@ use crate::model::{LanguageModel, ModelOptions};
 use crate::predictor::{Demo, Predictor, SavedModule};
 use crate::react::Program;
 use crate::run::Run;
+use crate::run::store::Store;
 use crate::signature::{Dynamic, Shape, Signature, TypedSignature};
 use crate::tool::Tools;
 
@@ -95,6 +96,15 @@ macro_rules! module {
             /// Goes on with a run that was paused or interrupted, from its log.
             pub fn resume(&self, run: impl Into<Run>) -> Call<'_, S> {
                 Call::resume(&self.core, run.into())
+            }
+
+            /// Goes on with a run that a store keeps.
+            pub fn resume_stored(
+                &self,
+                store: impl Store + 'static,
+                run_id: impl Into<String>,
+            ) -> Call<'_, S> {
+                Call::resume_stored(&self.core, Arc::new(store), run_id.into())
             }
         }
 

@@ -20,6 +20,7 @@ mod promises;
 mod repair;
 mod saved;
 mod server;
+mod storing;
 mod tooling;
 
 use std::sync::Arc;
