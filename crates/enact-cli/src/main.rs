@@ -1,2 +1,43 @@
-//! The enact command.
-fn main() {}
+//! The `enact` command: signature-driven agents from a terminal.
+
+mod args;
+mod demo;
+mod drive;
+mod exit;
+mod interrupt;
+mod person;
+mod report;
+mod run;
+mod view;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Cli, Command};
+use crate::exit::{Exit, Failure};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let failure = Failure::failed("runtime", format!("no threads can be started: {error}"));
+            failure.print();
+            return Exit::Failed.into();
+        }
+    };
+    let exit = runtime.block_on(async {
+        match cli.command {
+            Command::Run(args) => run::execute(&args).await,
+            Command::Demo => demo::execute().await,
+        }
+    });
+    // A thread that still waits for a line of input must not keep the process alive.
+    runtime.shutdown_background();
+    exit.into()
+}

@@ -33,6 +33,7 @@ pub use error::{SignatureError, SignatureErrorKind};
 pub use field::Field;
 pub use inputs::InputError;
 pub use names::{RESERVED_INPUTS, RESERVED_OUTPUTS};
+pub use schema::trim_schema;
 pub use signature::Signature;
 pub use state::{FieldState, SignatureState};
 pub use types::{SchemaType, Type};

@@ -145,6 +145,22 @@ impl Type {
         matches!(self, Type::Str)
     }
 
+    /// Calls `visit` on every schema in the type, at whatever depth.
+    pub fn visit_schemas(&mut self, visit: &mut impl FnMut(&mut SchemaType)) {
+        match self {
+            Type::Schema(known) => visit(known),
+            Type::List(inner) | Type::Dict(inner) | Type::Optional(inner) => {
+                inner.visit_schemas(visit);
+            }
+            Type::Union(members) => {
+                members
+                    .iter_mut()
+                    .for_each(|member| member.visit_schemas(visit));
+            }
+            Type::Str | Type::Int | Type::Float | Type::Bool | Type::Any | Type::Literal(_) => {}
+        }
+    }
+
     fn contains_schema(&self) -> bool {
         match self {
             Type::Schema(_) => true,

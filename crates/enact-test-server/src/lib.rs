@@ -1,1 +1,26 @@
-//! enact-test-server
+//! A scripted OpenAI-compatible server: exact requests in, exact bytes out.
+//!
+//! It listens on a free port of 127.0.0.1 and answers each `POST /v1/chat/completions` with the
+//! next [`Turn`] of its script: as server-sent events when the request says `"stream": true`, as
+//! one JSON body otherwise. HTTP is spoken by hand, so that a test decides where bytes are split,
+//! where a connection breaks and what stays unsaid.
+//!
+//! ```
+//! use enact_test_server::{TestServer, Turn};
+//! use serde_json::json;
+//!
+//! let server = TestServer::start_blocking([
+//!     Turn::call("weather", json!({"city": "Paris"})).thinking("I need the weather first."),
+//!     Turn::text("It is mild."),
+//! ]);
+//! assert!(server.base_url().starts_with("http://127.0.0.1:"));
+//! ```
+
+mod http;
+mod reply;
+mod server;
+mod turn;
+
+pub use http::Received;
+pub use server::TestServer;
+pub use turn::Turn;

@@ -2,9 +2,11 @@
 
 mod definitions;
 mod read;
+mod trim;
 
 pub(crate) use definitions::Definitions;
 pub(crate) use read::read;
+pub use trim::trim_schema;
 
 use serde_json::{Map, Value};
 

@@ -24,10 +24,9 @@ mod xml;
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use crate::model::{Capabilities, Message, Reply, Request};
 use crate::run::Entry;
+pub use crate::run::{Repair, RepairKind};
 use crate::signature::Values;
 
 pub use chat::Chat;
@@ -117,44 +116,6 @@ impl Misread {
     pub fn new(problem: impl Into<String>) -> Self {
         Self {
             problem: problem.into(),
-        }
-    }
-}
-
-/// Something in a reply that had to be mended to be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repair {
-    /// What sort of mending.
-    pub kind: RepairKind,
-    /// What exactly.
-    pub detail: String,
-}
-
-/// The sorts of mending.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum RepairKind {
-    /// Broken JSON was completed or cleaned.
-    Json,
-    /// Text around the answer was dropped: fences, comments, thinking tags.
-    Surroundings,
-    /// A value was converted without loss, such as `"2"` to `2`.
-    Coercion,
-    /// A call written into the text was taken as a call.
-    CallInText,
-    /// A name was taken for the nearest one that exists up to case and punctuation.
-    Name,
-    /// The structure differed from what was asked for but was unmistakable.
-    Structure,
-}
-
-impl Repair {
-    /// A repair of a kind.
-    pub fn new(kind: RepairKind, detail: impl Into<String>) -> Self {
-        Self {
-            kind,
-            detail: detail.into(),
         }
     }
 }

@@ -2,32 +2,10 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::model::{Function, Functions};
+pub use crate::run::Completion;
 use crate::signature::{Signature, Validator};
 use crate::tool::ToolSpec;
-
-/// How a run with tools comes to its outputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Completion {
-    /// The model calls `submit` with the declared outputs: no further request.
-    #[default]
-    Submit,
-    /// The model calls `finish` without arguments, and a second predictor extracts the outputs.
-    Finish,
-}
-
-impl Completion {
-    /// The name of the completing tool.
-    pub fn tool_name(self) -> &'static str {
-        match self {
-            Self::Submit => "submit",
-            Self::Finish => "finish",
-        }
-    }
-}
 
 /// What one request asks for: a signature, and tools if the reply may call some.
 #[derive(Debug, Clone)]

@@ -108,6 +108,15 @@ impl ModelError {
         }
     }
 
+    /// The same, with something added to its message.
+    #[must_use]
+    pub(crate) fn with_note(self, note: &str) -> Self {
+        Self {
+            message: format!("{}; {note}", self.message),
+            ..self
+        }
+    }
+
     /// What went wrong.
     pub fn kind(&self) -> ModelErrorKind {
         self.kind

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde::{Deserialize, Serialize};
 
 /// A picture, by reference or by value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Image {
     /// Such as `image/png`.
     pub media_type: String,
@@ -40,7 +40,7 @@ impl Image {
 }
 
 /// Where the bytes of an [`Image`] are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImageSource {
     /// At an address that the provider can reach.
@@ -196,6 +196,19 @@ impl Prompt {
         out: &mut String,
         encode: impl Fn(&Message) -> String,
     ) {
+        self.write_wire_with(dialect, out, encode, |_, _, _| {});
+    }
+
+    /// Like [`Prompt::write_wire`], for forms in which a message may leave something to be said
+    /// later: `after` sees each message and the one that follows it, and may add to `out`, with a
+    /// comma in front.
+    pub fn write_wire_with<'a>(
+        &'a self,
+        dialect: &'static str,
+        out: &mut String,
+        encode: impl Fn(&Message) -> String,
+        mut after: impl FnMut(&'a Message, Option<&'a Message>, &mut String),
+    ) {
         for (index, sealed) in self.messages.iter().enumerate() {
             if index > 0 {
                 out.push(',');
@@ -208,6 +221,8 @@ impl Prompt {
             } else {
                 out.push_str(&encode(&sealed.message));
             }
+            let next = self.messages.get(index + 1).map(|next| &next.message);
+            after(&sealed.message, next, out);
         }
     }
 }

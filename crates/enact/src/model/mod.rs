@@ -6,8 +6,11 @@
 
 mod error;
 mod message;
+#[cfg(feature = "openai")]
+pub mod openai;
 mod reply;
 mod request;
+pub mod retry;
 mod scripted;
 
 use std::fmt;
@@ -17,8 +20,11 @@ use futures_util::{Stream, StreamExt as _};
 
 pub use error::{ModelError, ModelErrorKind};
 pub use message::{Image, ImageSource, Message, Part, Prompt, RawCall};
+#[cfg(feature = "openai")]
+pub use openai::OpenAi;
 pub use reply::{Chunk, FinishReason, Reply, ReplyBuilder, Usage};
 pub use request::{Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice};
+pub use retry::Retrying;
 pub use scripted::{ScriptStep, ScriptedModel, call, calls, fail, say};
 
 /// The chunks of one reply, in the order in which the model produced them.
@@ -94,5 +100,23 @@ pub trait LanguageModel: Send + Sync + fmt::Debug {
             }
             builder.finish()
         })
+    }
+}
+
+impl<M: LanguageModel + ?Sized> LanguageModel for std::sync::Arc<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn base_url(&self) -> Option<&str> {
+        (**self).base_url()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        (**self).capabilities()
+    }
+
+    fn stream(&self, request: Request) -> ReplyStream<'_> {
+        (**self).stream(request)
     }
 }

@@ -1,5 +1,25 @@
 //! Runs: what happened, as an append-only log, and the views that are computed from it.
 
+mod chat;
+mod completion;
+mod event;
 mod history;
+mod log;
+mod question;
+mod repair;
+pub mod store;
+mod trajectory;
+pub(crate) mod transcript;
 
+pub use completion::Completion;
+pub use event::{
+    AgentSpec, Event, FORMAT, Limits, PlannedCall, PredictorName, Record, Started, StepOutcome,
+    Stepped, TerminationReason,
+};
+pub(crate) use history::visible;
 pub use history::{Call, Entry, History, HistoryError, Observation, ToolResult};
+pub use log::{Run, RunError};
+pub use question::{Decision, Question, canonical_json};
+pub use repair::{Repair, RepairKind};
+pub(crate) use trajectory::indented;
+pub use trajectory::{COMPLETED, Trajectory, TrajectoryStep};

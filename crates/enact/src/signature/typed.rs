@@ -47,7 +47,8 @@ impl Shape for Dynamic {
 
 /// The field type that stands for a Rust type.
 pub fn field_type<T: JsonSchema>() -> Type {
-    let mut schema = schemars::schema_for!(T).to_value();
-    crate::tool::trim_schema(&mut schema);
-    Type::from_json_schema(&schema)
+    let mut ty = Type::from_json_schema(&schemars::schema_for!(T).to_value());
+    // Afterwards, because the titles of types become their names.
+    ty.visit_schemas(&mut |known| enact_signature::trim_schema(&mut known.schema));
+    ty
 }

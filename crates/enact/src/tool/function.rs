@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use enact_signature::Values;
+use enact_signature::{Values, trim_schema};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -142,41 +142,6 @@ pub fn parameters_of<A: JsonSchema>() -> Value {
         object.shift_remove("description");
     }
     schema
-}
-
-/// Removes `$schema`, titles of types, and numeric formats that JSON Schema does not know.
-pub(crate) fn trim_schema(schema: &mut Value) {
-    match schema {
-        Value::Object(object) => {
-            object.shift_remove("$schema");
-            if object.get("title").is_some_and(Value::is_string) {
-                object.shift_remove("title");
-            }
-            if object
-                .get("format")
-                .and_then(Value::as_str)
-                .is_some_and(is_numeric_format)
-            {
-                object.shift_remove("format");
-            }
-            for (key, value) in object.iter_mut() {
-                // Under `properties` the keys are names, one of which may be `title`.
-                if matches!(key.as_str(), "properties" | "$defs") {
-                    if let Value::Object(named) = value {
-                        named.values_mut().for_each(trim_schema);
-                    }
-                } else if !matches!(key.as_str(), "default" | "enum" | "const" | "examples") {
-                    trim_schema(value);
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(trim_schema),
-        _ => {}
-    }
-}
-
-fn is_numeric_format(format: &str) -> bool {
-    format.starts_with("int") || format.starts_with("uint") || matches!(format, "float" | "double")
 }
 
 /// Reads validated arguments into the type that a tool function takes.

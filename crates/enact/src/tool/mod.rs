@@ -3,9 +3,12 @@
 //! A [`Tool`] says what it is ([`ToolSpec`]) and does it. Users write one with `#[tool]`, from a
 //! closure ([`FnTool`]) or by hand; only drivers call it, after its arguments were validated.
 
+#[cfg(feature = "builtin-tools")]
+pub mod builtin;
 mod context;
 mod error;
 mod function;
+pub(crate) mod nanos;
 mod output;
 mod set;
 mod spec;
@@ -17,7 +20,6 @@ use enact_signature::Values;
 
 pub use context::{Progress, ToolContext};
 pub use error::ToolError;
-pub(crate) use function::trim_schema;
 pub use function::{FnTool, parameters_of, read_args};
 pub use output::{IntoToolResult, ToolOutput};
 pub use set::{ToolSetError, Tools};

@@ -46,6 +46,7 @@ pub struct ToolSpec {
     /// Whether its calls run one after the other even when the model asks for several at once.
     pub serial: bool,
     /// How long one call may take.
+    #[serde(rename = "timeout_ns", with = "crate::tool::nanos")]
     pub timeout: Duration,
 }
 

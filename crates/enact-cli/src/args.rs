@@ -1,0 +1,155 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use enact::Completion;
+
+/// Agents that work with tools until the outputs you declared are there.
+#[derive(Debug, Parser)]
+#[command(name = "enact", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  enact demo
+  enact run \"question -> answer\" question=\"What is 17% of 2340?\" --tools calculator
+  enact run --help";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an agent: declare what goes in and what must come out, hand over tools.
+    Run(Box<RunArgs>),
+    /// Watch an agent at work; needs no model and no key.
+    Demo,
+}
+
+const RUN_EXAMPLES: &str = "\
+Inputs:
+  name=value    the text itself; lists, dicts and numbers are read as the field's type asks
+  name=@file    the content of a file, without its last line break
+  name=-        what comes on standard input, without its last line break
+  name=@@text   the text `@text`
+
+Examples:
+  enact run \"question -> answer\" question=\"What is 17% of 2340?\" --tools calculator
+  enact run \"text, k: int = 3 -> summary, keywords: list[str]\" text=@notes.txt k=5 --json
+  enact run \"task -> report\" task=\"Which invoices are unpaid?\" --files ./invoices
+  enact run \"question -> answer\" question=\"And in euros?\" --history last.json
+
+Exit codes:
+  0  the agent came to its outputs      3  it waits for a person's answer
+  1  it failed, or was cancelled        4  a limit made it answer before it was done
+  2  the command is wrong
+
+OPENAI_API_KEY holds the key, if the server wants one.";
+
+#[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct RunArgs {
+    /// What goes in and what must come out, such as "question, k: int = 3 -> answer".
+    pub(crate) signature: String,
+
+    /// The inputs, one by one.
+    #[arg(value_name = "NAME=VALUE")]
+    pub(crate) inputs: Vec<String>,
+
+    /// The model to ask.
+    #[arg(long, env = "ENACT_MODEL", value_name = "NAME")]
+    pub(crate) model: Option<String>,
+
+    /// The server to ask: any that speaks OpenAI's chat completions.
+    #[arg(
+        long,
+        env = "OPENAI_BASE_URL",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    pub(crate) base_url: Option<String>,
+
+    /// How the task is put into words: auto, native, json, chat, xml or tagged.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) adapter: Option<String>,
+
+    /// How the agent comes to its outputs.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) completion: CompletionArg,
+
+    /// How many steps it may take before it has to answer.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_iterations: u32,
+
+    /// What to do, in your words, instead of the default instructions.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) instructions: Option<String>,
+
+    /// Go on from an earlier conversation: what `--json` printed, its `history`, a list of chat
+    /// messages, or a flat trajectory map.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) history: Option<PathBuf>,
+
+    /// Tools to hand over: calculator, current_time, and those of `--files`.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) tools: Vec<String>,
+
+    /// A folder to work in, and not to leave. Hands over list_files, read_file, search_files and
+    /// write_file, unless `--tools` names some of them.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) files: Option<PathBuf>,
+
+    /// Sampling temperature.
+    #[arg(long, value_name = "T", value_parser = temperature)]
+    pub(crate) temperature: Option<f64>,
+
+    /// Print one JSON object instead of the steps.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum CompletionArg {
+    /// It hands the outputs in by a tool.
+    #[default]
+    Submit,
+    /// It says when it is done, and the outputs are extracted.
+    Finish,
+}
+
+impl From<CompletionArg> for Completion {
+    fn from(arg: CompletionArg) -> Self {
+        match arg {
+            CompletionArg::Submit => Self::Submit,
+            CompletionArg::Finish => Self::Finish,
+        }
+    }
+}
+
+fn temperature(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        _ => Err("give a number of 0 or more".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn temperatures_are_numbers_of_zero_or_more() {
+        assert_eq!(temperature("0.7"), Ok(0.7));
+        for bad in ["-1", "NaN", "inf", "warm"] {
+            assert!(temperature(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Drives a run to its end, asking the person on the way.
+
+use std::sync::Arc;
+
+use enact::signature::Dynamic;
+use enact::{Call, CancellationToken, Error, ErrorKind, Outcome, ReAct, Values};
+
+use crate::person::{Answer, Person};
+use crate::view::Narrator;
+
+/// Drives a call until it is over, or waits for a person who is not there.
+pub(crate) async fn drive(
+    agent: &ReAct,
+    call: Call<'_, Dynamic>,
+    narrator: &Arc<Narrator>,
+    person: &Person,
+    interrupted: &CancellationToken,
+) -> Result<Outcome<Values>, Error> {
+    let mut call = call;
+    loop {
+        let listener = Arc::clone(narrator);
+        let outcome = call
+            .cancel_with(interrupted.clone())
+            .on_update(move |update| listener.tell(update))
+            .await;
+        narrator.screen().idle();
+        let paused = match outcome {
+            Ok(Outcome::Paused(paused)) => paused,
+            // The question is still open: say why the answer does not do, and ask again.
+            Err(error) if error.kind() == ErrorKind::Answer => match error.run().cloned() {
+                Some(run) => {
+                    person.refuse(narrator, &error.to_string());
+                    call = agent.resume(run);
+                    continue;
+                }
+                None => return Err(error),
+            },
+            ended => return ended,
+        };
+        let Some(question) = paused.questions().first() else {
+            return Ok(Outcome::Paused(paused));
+        };
+        let answer = person
+            .ask(narrator, paused.run(), question, interrupted)
+            .await;
+        call = match answer {
+            Answer::Nobody => return Ok(Outcome::Paused(paused)),
+            // The token is cancelled: the run writes that down and ends.
+            Answer::Interrupted => agent.resume(paused),
+            Answer::Decided(decision) => {
+                let id = question.confirmation_id.clone();
+                agent.resume(paused).answer(id, decision)
+            }
+        };
+    }
+}

@@ -1,0 +1,273 @@
+//! The person at the terminal, who is asked before a tool runs that wants it.
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use enact::run::{Call, Event};
+use enact::{CancellationToken, Decision, Question, Run};
+use serde_json::Value;
+
+use crate::view::{Ink, Narrator, Screen, Stream, output_lines, text};
+
+/// The most lines of one argument that a question shows.
+const ARGUMENT_LINES: usize = 40;
+
+/// Who is asked.
+#[derive(Debug)]
+pub(crate) enum Person {
+    /// Someone who sees what the narrator tells.
+    Watching,
+    /// Someone whose terminal shows only the questions.
+    Elsewhere(Screen),
+    /// A pipe, in a demonstration: when nothing comes any more, the answer is yes.
+    Pipe,
+    /// No one.
+    Nobody,
+}
+
+/// What came of asking.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Answer {
+    Decided(Decision),
+    /// There is no one to ask.
+    Nobody,
+    /// The run is to be cancelled.
+    Interrupted,
+}
+
+enum Line {
+    Typed(String),
+    End,
+    Interrupted,
+}
+
+impl Person {
+    /// The person at this terminal, if there is one who can read questions and type answers.
+    pub(crate) fn here(narrator: &Narrator) -> Self {
+        if !std::io::stdin().is_terminal() {
+            return Self::Nobody;
+        }
+        if narrator.screen().is_terminal() {
+            return Self::Watching;
+        }
+        let stderr = Screen::new(Stream::Stderr);
+        if stderr.is_terminal() {
+            Self::Elsewhere(stderr)
+        } else {
+            Self::Nobody
+        }
+    }
+
+    fn screen<'a>(&'a self, narrator: &'a Narrator) -> &'a Screen {
+        match self {
+            Self::Elsewhere(screen) => screen,
+            Self::Watching | Self::Pipe | Self::Nobody => narrator.screen(),
+        }
+    }
+
+    /// Asks until there is a decision, or no one who could make it.
+    pub(crate) async fn ask(
+        &self,
+        narrator: &Narrator,
+        run: &Run,
+        question: &Question,
+        interrupted: &CancellationToken,
+    ) -> Answer {
+        if matches!(self, Self::Nobody) {
+            return Answer::Nobody;
+        }
+        narrator.screen().idle();
+        let screen = self.screen(narrator);
+        show(screen, question);
+        if matches!(self, Self::Elsewhere(_)) {
+            show_thought(screen, run);
+        }
+        // The first argument as the example: an edit names those that change.
+        let argument = question.tool_call.args.keys().next();
+        let argument = text::one_line(argument.map_or("argument", String::as_str));
+        let prompt = format!("[y]es / [n]o / edit {{\"{argument}\": …}} / or type feedback:");
+        loop {
+            screen.write(&format!("   {} ", screen.paint(Ink::Question, &prompt)));
+            let typed = match (read_line(interrupted).await, self) {
+                (Line::Interrupted, _) => {
+                    screen.line("");
+                    return Answer::Interrupted;
+                }
+                (Line::End, Self::Pipe) => {
+                    screen.line("yes");
+                    screen.line(
+                        "   (Nobody is there to ask. This is a demo in a throw-away folder, so it \
+                         answers yes itself.)",
+                    );
+                    return Answer::Decided(Decision::Approve);
+                }
+                (Line::End, _) => {
+                    screen.line("");
+                    return Answer::Nobody;
+                }
+                (Line::Typed(typed), Self::Pipe) => {
+                    // What comes through a pipe was not seen by whoever reads the output.
+                    screen.line(&text::one_line(&typed));
+                    typed
+                }
+                (Line::Typed(typed), _) => typed,
+            };
+            match decision(&typed, &question.tool_call) {
+                Ok(decision) => return Answer::Decided(decision),
+                Err(problem) => self.refuse(narrator, &problem),
+            }
+        }
+    }
+
+    /// Says why an answer does not do.
+    pub(crate) fn refuse(&self, narrator: &Narrator, problem: &str) {
+        let screen = self.screen(narrator);
+        for line in text::lines(problem, screen.room(3)) {
+            screen.line(&format!("   {}", screen.paint(Ink::Bad, &line)));
+        }
+    }
+}
+
+fn show(screen: &Screen, question: &Question) {
+    let call = &question.tool_call;
+    let name = screen.paint(Ink::Tool, &text::one_line(&call.name));
+    let mark = screen.paint(Ink::Question, "?");
+    screen.line(&format!("   {mark} may {name} run with these arguments?"));
+    for (name, value) in &call.args {
+        let name = text::one_line(name);
+        let mut lines = output_lines(value, screen.room(9));
+        // A person agrees to what they see: what they do not see is counted.
+        if lines.len() > ARGUMENT_LINES {
+            let more = lines.len() - ARGUMENT_LINES;
+            lines.truncate(ARGUMENT_LINES);
+            lines.push(format!("… {more} more lines"));
+        }
+        match lines.as_slice() {
+            [] => screen.line(&format!("     {name}: (empty)")),
+            [only] => screen.line(&format!("     {name}: {only}")),
+            several => {
+                screen.line(&format!("     {name}:"));
+                for line in several {
+                    screen.line(&format!("       │ {line}"));
+                }
+            }
+        }
+    }
+}
+
+fn show_thought(screen: &Screen, run: &Run) {
+    let thought = run.events().rev().find_map(|event| match event {
+        Event::Stepped(step) => Some(step.thought()),
+        _ => None,
+    });
+    if let Some(thought) = thought.filter(|thought| !thought.trim().is_empty()) {
+        for line in text::first_lines(thought.trim(), screen.room(5), ARGUMENT_LINES) {
+            screen.line(&format!("     {}", screen.paint(Ink::Quiet, &line)));
+        }
+    }
+}
+
+/// Reads an answer. What looks like an edit and is none is an error: as feedback it would surprise
+/// whoever typed it.
+fn decision(typed: &str, asked: &Call) -> Result<Decision, String> {
+    let typed = typed.trim();
+    if typed.is_empty() {
+        return Err("type an answer: nothing runs without one".to_owned());
+    }
+    let how = "to change arguments write: edit {\"argument\": \"new value\"}";
+    if typed.starts_with('{') {
+        return match Decision::from_text(typed, asked) {
+            Decision::Feedback(_) => Err(format!("this is no edit: {how}")),
+            decision => Ok(decision),
+        };
+    }
+    let edit = typed.strip_prefix("edit").map(str::trim_start);
+    if let Some(json) = edit.filter(|rest| rest.is_empty() || rest.starts_with('{')) {
+        let changes = match serde_json::from_str(json) {
+            Ok(Value::Object(changes)) => changes,
+            Ok(_) => return Err(format!("this is no edit: {how}")),
+            Err(error) => return Err(format!("the edit is not JSON ({error}): {how}")),
+        };
+        let mut args = asked.args.clone();
+        args.extend(changes);
+        return Ok(Decision::Edit {
+            name: asked.name.clone(),
+            args,
+        });
+    }
+    Ok(Decision::from_text(typed, asked))
+}
+
+/// One line of standard input. Waits on a thread of its own, so that Ctrl-C is heard.
+async fn read_line(interrupted: &CancellationToken) -> Line {
+    let reading = tokio::task::spawn_blocking(|| {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_until(b'\n', &mut bytes);
+        read.map(|count| (count > 0).then(|| String::from_utf8_lossy(&bytes).into_owned()))
+    });
+    tokio::select! {
+        biased;
+        () = interrupted.cancelled() => Line::Interrupted,
+        read = reading => match read {
+            Ok(Ok(Some(line))) => Line::Typed(line),
+            _ => Line::End,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked() -> Call {
+        serde_json::from_value(json!({
+            "id": "c",
+            "name": "write_file",
+            "args": {"path": "a", "content": "b"},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn answers_are_read() {
+        let edit = |args: Value| Decision::Edit {
+            name: "write_file".to_owned(),
+            args: serde_json::from_value(args).unwrap(),
+        };
+        for (typed, expected) in [
+            (" Yes\n", Decision::Approve),
+            ("n", Decision::Reject(None)),
+            ("wait, yes?", Decision::Feedback("wait, yes?".to_owned())),
+            (
+                "edit it please",
+                Decision::Feedback("edit it please".to_owned()),
+            ),
+            (
+                r#"edit {"path": "c"}"#,
+                edit(json!({"path": "c", "content": "b"})),
+            ),
+            (
+                r#"{"edit": {"args": {"path": "c", "content": "d"}}}"#,
+                edit(json!({"path": "c", "content": "d"})),
+            ),
+        ] {
+            assert_eq!(decision(typed, &asked()), Ok(expected), "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_looks_like_an_edit_is_never_feedback() {
+        for typed in [
+            "",
+            "  ",
+            "edit",
+            "edit {",
+            r#"edit {"path": }"#,
+            r#"{"path": "c"}"#,
+            "{",
+        ] {
+            assert!(decision(typed, &asked()).is_err(), "{typed}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A run as one JSON object.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use enact::{Question, Run, TerminationReason};
+use serde_json::{Value, json};
+
+use crate::exit::Failure;
+
+/// How a run stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Status<'a> {
+    Finished,
+    Paused(&'a [Question]),
+    Failed(&'a Failure),
+}
+
+/// All that is known of a run; `None` for one that never began.
+pub(crate) fn object(run: Option<&Run>, status: Status<'_>) -> Value {
+    let (name, questions, failure) = match status {
+        Status::Finished => ("finished", [].as_slice(), None),
+        Status::Paused(questions) => ("paused", questions, None),
+        Status::Failed(failure) => ("failed", [].as_slice(), Some(failure)),
+    };
+    let reason = run.and_then(Run::termination);
+    let is_success =
+        matches!(status, Status::Finished) && reason == Some(TerminationReason::Success);
+    let usage = run.map(Run::usage).unwrap_or_default();
+    json!({
+        "run_id": run.map(Run::id),
+        "status": name,
+        "success": is_success,
+        "termination_reason": reason.map(TerminationReason::as_str),
+        "outputs": run.and_then(Run::outputs).cloned().unwrap_or_default(),
+        "trajectory": run.map(Run::trajectory).unwrap_or_default(),
+        "history": run.map(Run::history).unwrap_or_default(),
+        "usage": {
+            "requests": usage.requests,
+            "input_tokens": usage.input_tokens,
+            "output_tokens": usage.output_tokens,
+            "cached_input_tokens": usage.cached_input_tokens,
+        },
+        "execution_time": run.map_or(0.0, |run| run.execution_time().as_secs_f64()),
+        "pending": questions.iter().map(pending).collect::<Vec<_>>(),
+        "error": failure.map(|failure| json!({
+            "kind": failure.kind,
+            "message": failure.message,
+        })),
+    })
+}
+
+fn pending(question: &Question) -> Value {
+    json!({
+        "confirmation_id": question.confirmation_id,
+        "question": question.question,
+        "tool_call": {
+            "name": question.tool_call.name,
+            "args": question.tool_call.args,
+            "call_id": question.tool_call.id,
+        },
+    })
+}
+
+/// Prints the object: in many lines for a person, in one for a program.
+pub(crate) fn print(object: &Value) {
+    let mut stdout = std::io::stdout().lock();
+    let text = if stdout.is_terminal() {
+        serde_json::to_string_pretty(object).unwrap_or_else(|_| object.to_string())
+    } else {
+        object.to_string()
+    };
+    // A reader that went away wants nothing more.
+    let _ = writeln!(stdout, "{text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_never_began_has_every_key() {
+        let failure = Failure::usage("no_model", "no model");
+        let object = object(None, Status::Failed(&failure));
+        assert_eq!(
+            object,
+            json!({
+                "run_id": null,
+                "status": "failed",
+                "success": false,
+                "termination_reason": null,
+                "outputs": {},
+                "trajectory": [],
+                "history": [],
+                "usage": {
+                    "requests": 0,
+                    "input_tokens": 0,
+                    "output_tokens": 0,
+                    "cached_input_tokens": 0,
+                },
+                "execution_time": 0.0,
+                "pending": [],
+                "error": {"kind": "no_model", "message": "no model"},
+            })
+        );
+    }
+}

@@ -1,0 +1,140 @@
+//! Inputs from the command line: `name=value`, `name=@file`, `name=-`, `name=@@text`.
+
+use std::io::Read as _;
+
+use enact::{Signature, Values};
+use serde_json::Value;
+
+use crate::exit::Failure;
+
+/// Where a value comes from.
+#[derive(Debug, PartialEq, Eq)]
+enum Source<'a> {
+    Text(&'a str),
+    File(&'a str),
+    Stdin,
+}
+
+/// Reads the inputs. Every value stays text here: the types of the signature say what it means.
+pub(super) fn read(given: &[String], signature: &Signature) -> Result<Values, Failure> {
+    let mut sources: Vec<(&str, Source<'_>)> = Vec::new();
+    for argument in given {
+        let (name, source) = parse(argument)?;
+        if sources.iter().any(|(known, _)| *known == name) {
+            return Err(wrong(format!(
+                "the input `{name}` is given twice: give it once"
+            )));
+        }
+        if source == Source::Stdin && sources.iter().any(|(_, known)| *known == Source::Stdin) {
+            return Err(wrong(
+                "only one input can come from standard input: use `@file` for others",
+            ));
+        }
+        sources.push((name, source));
+    }
+    // Names are checked before anything is read: a mistyped one must not wait for input.
+    let names = sources
+        .iter()
+        .map(|(name, _)| ((*name).to_owned(), Value::Null));
+    signature
+        .check_inputs(names.collect())
+        .map_err(|error| wrong(error.to_string()))?;
+    let mut values = Values::new();
+    for (name, source) in sources {
+        values.insert(name.to_owned(), Value::String(load(name, &source)?));
+    }
+    Ok(values)
+}
+
+fn parse(argument: &str) -> Result<(&str, Source<'_>), Failure> {
+    let Some((name, value)) = argument.split_once('=') else {
+        return Err(wrong(format!(
+            "`{argument}` is no input: write it as name=value, and flags as `--flag`"
+        )));
+    };
+    let name = name.trim();
+    if name.is_empty() {
+        return Err(wrong(format!(
+            "`{argument}` has no name: write it as name=value"
+        )));
+    }
+    let source = match value.strip_prefix('@') {
+        Some(literal) if literal.starts_with('@') => Source::Text(literal),
+        Some("") => {
+            return Err(wrong(format!(
+                "`{name}=@` names no file: write `{name}=@FILE`, or `{name}=@@` for the text `@`"
+            )));
+        }
+        Some(path) => Source::File(path),
+        None if value == "-" => Source::Stdin,
+        None => Source::Text(value),
+    };
+    Ok((name, source))
+}
+
+fn load(name: &str, source: &Source<'_>) -> Result<String, Failure> {
+    let (bytes, place) = match source {
+        Source::Text(text) => return Ok((*text).to_owned()),
+        Source::File(path) => (std::fs::read(path), format!("the file `{path}`")),
+        Source::Stdin => {
+            let mut bytes = Vec::new();
+            let read = std::io::stdin().lock().read_to_end(&mut bytes);
+            (read.map(|_| bytes), "standard input".to_owned())
+        }
+    };
+    let bytes = bytes.map_err(|error| {
+        wrong(format!(
+            "{place} for the input `{name}` cannot be read: {error}"
+        ))
+    })?;
+    let mut text = String::from_utf8(bytes)
+        .map_err(|_| wrong(format!("{place} for the input `{name}` is not UTF-8 text")))?;
+    // Editors and `echo` end a text with a line break that is not part of it.
+    if text.ends_with('\n') {
+        text.pop();
+        if text.ends_with('\r') {
+            text.pop();
+        }
+    }
+    Ok(text)
+}
+
+fn wrong(message: impl Into<String>) -> Failure {
+    Failure::usage("input", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_told_apart() {
+        for (argument, expected) in [
+            ("q=a=b", ("q", Source::Text("a=b"))),
+            ("q=", ("q", Source::Text(""))),
+            ("q=@notes.txt", ("q", Source::File("notes.txt"))),
+            ("q=@@me", ("q", Source::Text("@me"))),
+            ("q=@@", ("q", Source::Text("@"))),
+            ("q=-", ("q", Source::Stdin)),
+            ("q=-5", ("q", Source::Text("-5"))),
+        ] {
+            assert_eq!(parse(argument).unwrap(), expected, "{argument}");
+        }
+        for bad in ["q", "=x", "q=@"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_found_before_anything_is_read() {
+        let signature = Signature::parse("question, text -> answer").unwrap();
+        let problem = |given: &[&str]| {
+            let given: Vec<String> = given.iter().map(|&text| text.to_owned()).collect();
+            read(&given, &signature).unwrap_err().message
+        };
+        assert!(problem(&["question=a", "question=b"]).contains("given twice"));
+        assert!(problem(&["question=-", "text=-"]).contains("only one input"));
+        assert!(problem(&["qestion=-", "text=x"]).contains("did you mean `question`?"));
+        assert!(problem(&["question=x"]).contains("missing input `text`"));
+    }
+}

@@ -1,0 +1,121 @@
+//! `enact run`.
+
+mod history;
+mod inputs;
+mod setup;
+
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+
+use enact::{Error, Outcome, Values};
+
+use crate::args::RunArgs;
+use crate::drive::drive;
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use crate::person::Person;
+use crate::report::{self, Status};
+use crate::view::{Ink, Narrator, Screen, Stream, call_line, spoken_reason};
+
+use self::setup::Setup;
+
+/// Runs an agent and shows what came of it.
+pub(crate) async fn execute(args: &RunArgs) -> Exit {
+    let setup = match Setup::new(args) {
+        Ok(setup) => setup,
+        Err(failure) => {
+            if args.json {
+                report::print(&report::object(None, Status::Failed(&failure)));
+            }
+            failure.print();
+            return failure.exit;
+        }
+    };
+    let Setup {
+        agent,
+        inputs,
+        history,
+        model,
+    } = setup;
+    let stream = match (args.json, std::io::stderr().is_terminal()) {
+        (false, _) => Stream::Stdout,
+        (true, true) => Stream::Stderr,
+        (true, false) => Stream::Nowhere,
+    };
+    let narrator = Arc::new(Narrator::new(Screen::new(stream), model));
+    let person = Person::here(&narrator);
+    let interrupted = interrupt::watch();
+    let call = agent.call(inputs).history(&history);
+    let ended = drive(&agent, call, &narrator, &person, &interrupted).await;
+    if args.json {
+        print_object(&ended)
+    } else {
+        print_view(&narrator, &ended)
+    }
+}
+
+fn print_object(ended: &Result<Outcome<Values>, Error>) -> Exit {
+    match ended {
+        Ok(Outcome::Finished(prediction)) => {
+            report::print(&report::object(Some(prediction.run()), Status::Finished));
+            success_or_not(prediction.success())
+        }
+        Ok(Outcome::Paused(paused)) => {
+            let status = Status::Paused(paused.questions());
+            report::print(&report::object(Some(paused.run()), status));
+            Exit::Paused
+        }
+        Err(error) => {
+            let failure = Failure::from(error);
+            report::print(&report::object(error.run(), Status::Failed(&failure)));
+            failure.print();
+            failure.exit
+        }
+    }
+}
+
+fn print_view(narrator: &Narrator, ended: &Result<Outcome<Values>, Error>) -> Exit {
+    match ended {
+        Ok(Outcome::Finished(prediction)) => {
+            narrator.outputs(prediction.values());
+            let (ending, ink) = if prediction.success() {
+                ("done", Ink::Good)
+            } else {
+                (spoken_reason(prediction.termination), Ink::Bad)
+            };
+            narrator.summary(prediction.run(), ending, ink);
+            success_or_not(prediction.success())
+        }
+        Ok(Outcome::Paused(paused)) => {
+            let screen = narrator.screen();
+            screen.line("");
+            for question in paused.questions() {
+                let call = &question.tool_call;
+                let shown = screen.paint(Ink::Tool, &call_line(&call.name, &call.args));
+                screen.line(&format!("waits for an answer: may {shown} run?"));
+            }
+            let how = "nobody was there to answer: run the command in a terminal, or with `--json` \
+                       to get the questions as data";
+            screen.line(&screen.paint(Ink::Quiet, how));
+            narrator.summary(paused.run(), "paused", Ink::Question);
+            Exit::Paused
+        }
+        Err(error) => {
+            let failure = Failure::from(error);
+            if let Some(run) = error.run() {
+                let ending = run.termination().map_or("failed", spoken_reason);
+                narrator.summary(run, ending, Ink::Bad);
+            }
+            failure.print();
+            failure.exit
+        }
+    }
+}
+
+fn success_or_not(is_success: bool) -> Exit {
+    if is_success {
+        Exit::Success
+    } else {
+        Exit::Unsuccessful
+    }
+}

@@ -1,0 +1,340 @@
+//! Tells a run step by step, as it happens.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use enact::adapter::Repair;
+use enact::run::{Call, Event, Observation, PredictorName, StepOutcome, Stepped};
+use enact::{Decision, Run, TerminationReason, Update, Values};
+
+use super::screen::{Ink, Screen};
+use super::text;
+use super::values::{call_line, output_lines};
+
+/// The most lines of a thought and of an observation.
+const THOUGHT_LINES: usize = 20;
+const OBSERVATION_LINES: usize = 5;
+const INDENT: &str = "   ";
+
+/// Tells a run to a person.
+#[derive(Debug)]
+pub(crate) struct Narrator {
+    screen: Screen,
+    model: String,
+    told: Mutex<Told>,
+}
+
+/// What was told so far, as far as later events refer to it.
+#[derive(Debug, Default)]
+struct Told {
+    steps: usize,
+    /// The calls of the step under way.
+    calls: Vec<Call>,
+    /// The ids of those that run.
+    running: Vec<String>,
+    /// Which call a question is about.
+    asked: HashMap<String, String>,
+}
+
+impl Told {
+    /// What joins a result to its call where there are several: results come as they come.
+    fn label(&self, call_id: &str) -> String {
+        let index = self.calls.iter().position(|call| call.id == call_id);
+        match index {
+            Some(index) if self.calls.len() > 1 => format!("[{}] ", index + 1),
+            _ => String::new(),
+        }
+    }
+
+    /// What runs, for the spinner.
+    fn activity(&self) -> Option<String> {
+        let running = self
+            .calls
+            .iter()
+            .filter(|call| self.running.contains(&call.id));
+        let names: Vec<&str> = running.map(|call| call.name.as_str()).collect();
+        (!names.is_empty()).then(|| format!("running {}", names.join(", ")))
+    }
+}
+
+impl Narrator {
+    /// Tells of runs that ask this model.
+    pub(crate) fn new(screen: Screen, model: impl Into<String>) -> Self {
+        Self {
+            screen,
+            model: model.into(),
+            told: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn screen(&self) -> &Screen {
+        &self.screen
+    }
+
+    /// Tells of an update.
+    pub(crate) fn tell(&self, update: &Update<'_>) {
+        match update {
+            Update::Asking { predictor } => self.screen.busy(&match predictor {
+                PredictorName::Step => format!("asking {}", self.model),
+                PredictorName::Extract => format!("asking {} for the outputs", self.model),
+                PredictorName::Summarise => format!("asking {} for a summary", self.model),
+            }),
+            Update::Progress { message, .. } => self.screen.busy(message),
+            Update::Recorded(record) => self.event(&record.event),
+            _ => {}
+        }
+    }
+
+    fn event(&self, event: &Event) {
+        match event {
+            Event::Stepped(step) => self.step(step),
+            Event::Misread { problem, .. } => {
+                self.aside(&format!(
+                    "the reply could not be read, asked again: {problem}"
+                ));
+            }
+            Event::ModelFailed { kind, message, .. } => {
+                self.aside(&format!("the model failed ({}): {message}", kind.as_str()));
+            }
+            Event::ToolStarted { call_id } => {
+                let mut told = self.told();
+                told.running.push(call_id.clone());
+                if let Some(activity) = told.activity() {
+                    self.screen.busy(&activity);
+                }
+            }
+            Event::ToolFinished {
+                call_id,
+                observation,
+                ..
+            } => self.observation(call_id, observation),
+            Event::Asked(question) => {
+                let id = question.tool_call.id.clone();
+                self.told()
+                    .asked
+                    .insert(question.confirmation_id.clone(), id);
+            }
+            Event::Answered {
+                confirmation_id,
+                decision: Decision::Edit { name, args },
+            } => self.edited(confirmation_id, name, args),
+            Event::Summarised { .. } => {
+                self.aside("the transcript was too long and was summarised")
+            }
+            Event::LoopEnded { reason } => self.aside(&format!(
+                "{}; it answers from what it has",
+                spoken_reason(*reason)
+            )),
+            Event::Extracted { repairs, .. } => self.repairs(repairs),
+            _ => {}
+        }
+    }
+
+    fn step(&self, step: &Stepped) {
+        let screen = &self.screen;
+        let mut told = self.told();
+        told.steps += 1;
+        told.running.clear();
+        if told.steps > 1 {
+            screen.line("");
+        }
+        let number = format!("{}.", told.steps);
+        let mut head = format!("{} ", screen.paint(Ink::Strong, &format!("{number:<2}")));
+        // A text that is the answer itself is shown once, as the output.
+        let is_answer = step.calls.is_empty() && matches!(step.outcome, StepOutcome::Commit(_));
+        if !is_answer {
+            for line in text::first_lines(step.thought().trim(), screen.room(3), THOUGHT_LINES) {
+                screen.line(&format!("{head}{line}"));
+                head = INDENT.to_owned();
+            }
+        }
+        let is_commit = !matches!(step.outcome, StepOutcome::Act | StepOutcome::Nudge(_));
+        told.calls = step
+            .calls
+            .iter()
+            .map(|planned| planned.call.clone())
+            .collect();
+        for call in &told.calls {
+            let label = screen.paint(Ink::Quiet, &told.label(&call.id));
+            let shown = if is_commit {
+                text::one_line(&call.name)
+            } else {
+                self.call_line(&call.name, &call.args)
+            };
+            screen.line(&format!(
+                "{head}→ {label}{}",
+                screen.paint(Ink::Tool, &shown)
+            ));
+            head = INDENT.to_owned();
+        }
+        if is_answer {
+            let answers = screen.paint(Ink::Quiet, "(answers)");
+            screen.line(&format!("{head}{answers}"));
+        }
+        drop(told);
+        self.repairs(&step.repairs);
+        for planned in &step.calls {
+            if let Some(refusal) = &planned.refusal {
+                self.observation(&planned.call.id, &Observation::error(refusal.clone()));
+            }
+        }
+        if matches!(step.outcome, StepOutcome::Nudge(_)) {
+            self.aside("it called no tool and was reminded");
+        }
+    }
+
+    fn observation(&self, call_id: &str, observation: &Observation) {
+        let screen = &self.screen;
+        let mut told = self.told();
+        let label = told.label(call_id);
+        told.running.retain(|running| running != call_id);
+        if let Some(activity) = told.activity() {
+            screen.busy(&activity);
+        }
+        drop(told);
+        let (mark, ink) = if observation.is_error {
+            ("✗", Ink::Bad)
+        } else {
+            ("←", Ink::Quiet)
+        };
+        let mut shown = format!("{label}{}", observation.text());
+        if !observation.images.is_empty() {
+            shown.push_str(&format!(" [{} picture(s)]", observation.images.len()));
+        }
+        let mut lines = text::first_lines(&shown, screen.room(5), OBSERVATION_LINES);
+        if lines.is_empty() {
+            lines.push("(nothing)".to_owned());
+        }
+        let mut head = format!("{INDENT}{} ", screen.paint(ink, mark));
+        for line in lines {
+            screen.line(&format!("{head}{}", screen.paint(ink, &line)));
+            head = format!("{INDENT}  ");
+        }
+    }
+
+    fn edited(&self, confirmation_id: &str, name: &str, args: &Values) {
+        let mut told = self.told();
+        let Some(id) = told.asked.get(confirmation_id).cloned() else {
+            return;
+        };
+        if let Some(call) = told.calls.iter_mut().find(|call| call.id == id) {
+            name.clone_into(&mut call.name);
+        }
+        let label = self.screen.paint(Ink::Quiet, &told.label(&id));
+        let call = self.screen.paint(Ink::Tool, &self.call_line(name, args));
+        self.screen
+            .line(&format!("{INDENT}→ {label}instead: {call}"));
+    }
+
+    /// A call in a line that fits beside its marks.
+    fn call_line(&self, name: &str, args: &Values) -> String {
+        let line = call_line(name, args);
+        match self.screen.room(20) {
+            Some(room) => text::clipped(&line, room).into_owned(),
+            None => line,
+        }
+    }
+
+    fn repairs(&self, repairs: &[Repair]) {
+        for repair in repairs {
+            self.aside(&format!("mended: {}", repair.detail));
+        }
+    }
+
+    fn aside(&self, remark: &str) {
+        let remark = text::one_line(remark);
+        let remark = text::clipped(&remark, 400);
+        for line in text::lines(&remark, self.screen.room(5)) {
+            let line = self.screen.paint(Ink::Quiet, &line);
+            self.screen.line(&format!("{INDENT}  {line}"));
+        }
+    }
+
+    /// Shows the outputs by name.
+    pub(crate) fn outputs(&self, outputs: &Values) {
+        let screen = &self.screen;
+        screen.idle();
+        screen.line("");
+        for (name, value) in outputs {
+            let lines = output_lines(value, screen.room(2));
+            let label = screen.paint(Ink::Good, &format!("{name}:"));
+            match lines.as_slice() {
+                [] => screen.line(&format!("{label} (empty)")),
+                [only] if !only.starts_with("- ") => screen.line(&format!("{label} {only}")),
+                several => {
+                    screen.line(&label);
+                    for line in several {
+                        screen.line(&format!("  {line}"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The last line: how it ended, what it took.
+    pub(crate) fn summary(&self, run: &Run, ending: &str, ink: Ink) {
+        let screen = &self.screen;
+        screen.idle();
+        let steps = run
+            .events()
+            .filter(|event| matches!(event, Event::Stepped(_)))
+            .count();
+        let noun = if steps == 1 { "step" } else { "steps" };
+        let mut told = format!("{steps} {noun}");
+        let usage = run.usage();
+        if usage.input_tokens + usage.output_tokens > 0 {
+            told.push_str(&format!(
+                " · {} tokens in, {} out",
+                grouped(usage.input_tokens),
+                grouped(usage.output_tokens)
+            ));
+        }
+        told.push_str(&format!(" · {:.1} s", run.execution_time().as_secs_f64()));
+        let told = screen.paint(Ink::Quiet, &format!("· {told}"));
+        screen.line("");
+        screen.line(&format!("{} {told}", screen.paint(ink, ending)));
+    }
+
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A reason for ending, in words.
+pub(crate) fn spoken_reason(reason: TerminationReason) -> &'static str {
+    match reason {
+        TerminationReason::Success => "done",
+        TerminationReason::MaxIterations => "out of steps",
+        TerminationReason::Stalled => "no progress any more",
+        TerminationReason::TokenBudget => "the context is full",
+        TerminationReason::Timeout => "out of time",
+        TerminationReason::Cancelled => "cancelled",
+        TerminationReason::Custom => "stopped by a condition",
+        _ => "it could not go on",
+    }
+}
+
+/// `1234567` as `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_numbers_are_grouped() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+}

@@ -1,0 +1,164 @@
+//! Where lines go: a terminal with colours and a spinner, a pipe, or nowhere.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use console::{Style, Term};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::text;
+
+/// Lines are not made wider than this, however wide the terminal is: they are to be read.
+const MAX_WIDTH: usize = 100;
+const TICK: Duration = Duration::from_millis(100);
+
+/// A stream for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Stdout,
+    Stderr,
+    Nowhere,
+}
+
+/// What sort of thing a piece of text is; decides its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ink {
+    Strong,
+    Quiet,
+    Tool,
+    Good,
+    Bad,
+    Question,
+}
+
+/// A stream with what is known of it.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    stream: Stream,
+    has_colour: bool,
+    /// The width of the terminal; none in a pipe.
+    width: Option<usize>,
+    /// Whether a spinner can be drawn.
+    moves: bool,
+    spinner: Mutex<Option<ProgressBar>>,
+}
+
+impl Screen {
+    pub(crate) fn new(stream: Stream) -> Self {
+        let (is_terminal, term) = match stream {
+            Stream::Stdout => (std::io::stdout().is_terminal(), Term::stdout()),
+            Stream::Stderr => (std::io::stderr().is_terminal(), Term::stderr()),
+            Stream::Nowhere => (false, Term::stderr()),
+        };
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Self {
+            stream,
+            has_colour: is_terminal && !is_dumb && !no_colour,
+            width: is_terminal.then(|| usize::from(term.size().1).clamp(40, MAX_WIDTH)),
+            moves: is_terminal && !is_dumb,
+            spinner: Mutex::new(None),
+        }
+    }
+
+    /// Whether a person looks at it.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.width.is_some()
+    }
+
+    /// The room for text behind an indent; none in a pipe, where lines are not broken.
+    pub(crate) fn room(&self, indent: usize) -> Option<usize> {
+        self.width.map(|width| width.saturating_sub(indent).max(20))
+    }
+
+    /// A text in its colour. The text must be harmless already.
+    pub(crate) fn paint(&self, ink: Ink, text: &str) -> String {
+        let style = match ink {
+            Ink::Strong => Style::new().bold(),
+            Ink::Quiet => Style::new().dim(),
+            Ink::Tool => Style::new().cyan(),
+            Ink::Good => Style::new().green(),
+            Ink::Bad => Style::new().red(),
+            Ink::Question => Style::new().yellow().bold(),
+        };
+        style
+            .force_styling(self.has_colour)
+            .apply_to(text)
+            .to_string()
+    }
+
+    /// Writes one line.
+    pub(crate) fn line(&self, line: &str) {
+        self.write(&format!("{line}\n"));
+    }
+
+    /// Writes text as it is, above the spinner if there is one.
+    pub(crate) fn write(&self, text: &str) {
+        match &*self.spinner() {
+            Some(spinner) => spinner.suspend(|| self.send(text)),
+            None => self.send(text),
+        }
+    }
+
+    fn send(&self, text: &str) {
+        // A reader that went away is no reason to stop: the run may have effects to finish.
+        let _ = match self.stream {
+            Stream::Stdout => {
+                let mut stdout = std::io::stdout().lock();
+                stdout
+                    .write_all(text.as_bytes())
+                    .and_then(|()| stdout.flush())
+            }
+            Stream::Stderr => std::io::stderr().lock().write_all(text.as_bytes()),
+            Stream::Nowhere => Ok(()),
+        };
+    }
+
+    /// Says what is going on, until told otherwise. Only a terminal shows it.
+    pub(crate) fn busy(&self, message: &str) {
+        if !self.moves {
+            return;
+        }
+        let message = text::one_line(message);
+        let mut slot = self.spinner();
+        match &*slot {
+            Some(spinner) => spinner.set_message(message),
+            None => {
+                let target = match self.stream {
+                    Stream::Stdout => ProgressDrawTarget::stdout(),
+                    Stream::Stderr => ProgressDrawTarget::stderr(),
+                    Stream::Nowhere => ProgressDrawTarget::hidden(),
+                };
+                let spinner = ProgressBar::with_draw_target(None, target).with_message(message);
+                let template = if self.has_colour {
+                    "{spinner:.cyan} {wide_msg:.dim}"
+                } else {
+                    "{spinner} {wide_msg}"
+                };
+                if let Ok(style) = ProgressStyle::with_template(template) {
+                    spinner.set_style(style);
+                }
+                spinner.enable_steady_tick(TICK);
+                *slot = Some(spinner);
+            }
+        }
+    }
+
+    /// Nothing is going on.
+    pub(crate) fn idle(&self) {
+        if let Some(spinner) = self.spinner().take() {
+            spinner.finish_and_clear();
+        }
+    }
+
+    fn spinner(&self) -> MutexGuard<'_, Option<ProgressBar>> {
+        self.spinner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.idle();
+    }
+}

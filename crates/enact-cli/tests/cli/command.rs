@@ -1,0 +1,133 @@
+//! Starts the command and collects what it says.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use enact_test_server::TestServer;
+use serde_json::Value;
+
+/// A key that must never be seen.
+pub(crate) const KEY: &str = "sk-test-0123456789abcdef";
+
+/// The command with a clean environment.
+pub(crate) struct Enact {
+    command: Command,
+    stdin: Option<Vec<u8>>,
+}
+
+/// What a process said.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_enact"));
+    command.args(args);
+    for name in [
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "ENACT_MODEL",
+        "NO_COLOR",
+        "RUST_BACKTRACE",
+    ] {
+        command.env_remove(name);
+    }
+    Enact {
+        command,
+        stdin: None,
+    }
+}
+
+/// `enact run` against a scripted server.
+pub(crate) fn run<'a>(server: &TestServer, args: impl IntoIterator<Item = &'a str>) -> Enact {
+    enact(["run"].into_iter().chain(args))
+        .env("OPENAI_BASE_URL", server.base_url())
+        .env("OPENAI_API_KEY", KEY)
+        .env("ENACT_MODEL", "test-model")
+}
+
+impl Enact {
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    pub(crate) fn stdin(mut self, text: impl Into<Vec<u8>>) -> Self {
+        self.stdin = Some(text.into());
+        self
+    }
+
+    /// Starts the process; nothing comes on its standard input unless it was given.
+    pub(crate) fn spawn(mut self) -> std::process::Child {
+        let mut child = self
+            .command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // A process that does not read its input is free not to.
+        let _ = stdin.write_all(&self.stdin.unwrap_or_default());
+        child
+    }
+
+    pub(crate) fn said(self) -> Said {
+        let output = self.spawn().wait_with_output().unwrap();
+        Said::of(&output)
+    }
+}
+
+impl Said {
+    pub(crate) fn of(output: &std::process::Output) -> Self {
+        let said = Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout.clone()).unwrap(),
+            stderr: String::from_utf8(output.stderr.clone()).unwrap(),
+        };
+        for text in [&said.stdout, &said.stderr] {
+            assert!(!text.contains(KEY), "the key is shown: {text}");
+            assert!(!text.contains("panicked"), "{text}");
+            assert!(!text.contains('\u{1b}'), "escape codes in a pipe: {text:?}");
+        }
+        said
+    }
+
+    /// The one object on standard output.
+    pub(crate) fn json(&self) -> Value {
+        let object: Value =
+            serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"));
+        let keys: Vec<&String> = object.as_object().unwrap().keys().collect();
+        assert_eq!(
+            keys,
+            [
+                "run_id",
+                "status",
+                "success",
+                "termination_reason",
+                "outputs",
+                "trajectory",
+                "history",
+                "usage",
+                "execution_time",
+                "pending",
+                "error",
+            ]
+        );
+        object
+    }
+
+    /// The one line on standard error.
+    pub(crate) fn error_line(&self) -> &str {
+        let line = self.stderr.strip_suffix('\n').unwrap_or_default();
+        assert!(
+            line.starts_with("error: ") && !line.contains('\n'),
+            "not one line: {:?}",
+            self.stderr
+        );
+        &line["error: ".len()..]
+    }
+}

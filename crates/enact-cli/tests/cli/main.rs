@@ -1,0 +1,12 @@
+//! The command as its users meet it: a process with arguments, variables and streams.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod command;
+mod demo;
+mod failures;
+mod history;
+mod inputs;
+mod json;
+mod plain;
+mod usage;

@@ -1,0 +1,1 @@
+//! Checks on the repository itself. All of them are tests: see `tests/`.

@@ -1,0 +1,299 @@
+//! The documentation: every link leads somewhere, every page is in the summary, every command names
+//! what exists, every example runs, and what is pasted from an example is what it prints.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "test code outside of test functions"
+)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The files of a folder, at any depth, with this extension.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|known| known == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
+    pages.extend(files(&root().join("docs"), "md"));
+    pages
+}
+
+/// The text without fenced code, where brackets are no links.
+fn prose(text: &str) -> String {
+    let mut in_code = false;
+    let lines = text.lines().filter(|line| {
+        let is_fence = line.trim_start().starts_with("```");
+        in_code ^= is_fence;
+        !in_code && !is_fence
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The lines between fences of a language.
+fn code(text: &str, language: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut fence: Option<&str> = None;
+    for line in text.lines() {
+        match (fence, line.trim_start().strip_prefix("```")) {
+            (None, Some(opened)) => fence = Some(opened),
+            (Some(_), Some(_)) => fence = None,
+            (Some(opened), None) if opened == language => lines.push(line.to_owned()),
+            _ => {}
+        }
+    }
+    lines
+}
+
+/// The targets of `[text](target)`.
+fn links(text: &str) -> Vec<String> {
+    let prose = prose(text);
+    let targets = prose.split("](").skip(1).filter_map(|rest| {
+        let target = rest.split(')').next()?;
+        Some(target.split_whitespace().next()?.to_owned())
+    });
+    targets.collect()
+}
+
+/// The name that a heading is linked by.
+fn anchor(heading: &str) -> String {
+    let kept = heading
+        .trim()
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.flat_map(char::to_lowercase)
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
+}
+
+fn anchors(text: &str) -> BTreeSet<String> {
+    let prose = prose(text);
+    let headings = prose.lines().filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| anchor(line.trim_start_matches('#')))
+        .collect()
+}
+
+#[test]
+fn every_relative_link_leads_somewhere() {
+    let mut seen = 0;
+    for page in pages() {
+        let text = read(&page);
+        for link in links(&text) {
+            if link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            seen += 1;
+            let (path, fragment) = match link.split_once('#') {
+                Some((path, fragment)) => (path, Some(fragment)),
+                None => (link.as_str(), None),
+            };
+            let target = match path {
+                "" => page.clone(),
+                path => page.parent().expect("a folder").join(path),
+            };
+            assert!(target.exists(), "{}: no `{link}`", page.display());
+            if let Some(fragment) = fragment {
+                assert!(
+                    anchors(&read(&target)).contains(fragment),
+                    "{}: no heading for `{link}`",
+                    page.display()
+                );
+            }
+        }
+    }
+    assert!(seen > 50, "the links were not read");
+}
+
+#[test]
+fn the_summary_lists_every_page_once() {
+    let docs = root().join("docs");
+    let listed = links(&read(&docs.join("SUMMARY.md")));
+    let distinct: BTreeSet<String> = listed.iter().cloned().collect();
+    assert_eq!(distinct.len(), listed.len(), "a page is listed twice");
+    let there: BTreeSet<String> = files(&docs, "md")
+        .iter()
+        .filter_map(|path| path.strip_prefix(&docs).ok())
+        .map(|path| path.to_string_lossy().replace('\\', "/"))
+        .filter(|path| path != "SUMMARY.md")
+        .collect();
+    assert_eq!(distinct, there);
+}
+
+#[test]
+fn every_page_with_rust_is_compiled() {
+    let library = read(&root().join("crates/enact/src/lib.rs"));
+    for page in pages() {
+        let has_rust = read(&page)
+            .lines()
+            .any(|line| line.trim_start().starts_with("```rust"));
+        let path = page.strip_prefix(root()).expect("below the root");
+        let quoted = format!("\"{}\"", path.to_string_lossy().replace('\\', "/"));
+        assert_eq!(
+            library.contains(&quoted),
+            has_rust,
+            "{quoted}: pages with Rust, and only those, belong into `mod book` of lib.rs"
+        );
+    }
+}
+
+#[test]
+fn every_cargo_command_names_what_exists() {
+    let packages: BTreeSet<String> = std::fs::read_dir(root().join("crates"))
+        .expect("the crates")
+        .map(|entry| entry.expect("an entry").file_name())
+        .map(|name| name.into_string().expect("a name"))
+        .collect();
+    let mut seen = 0;
+    for page in pages() {
+        for line in code(&read(&page), "sh") {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if words.first() != Some(&"cargo") {
+                continue;
+            }
+            seen += 1;
+            for pair in words.windows(2) {
+                let exists = match pair[0] {
+                    "-p" | "--package" => packages.contains(pair[1]),
+                    "--path" => root().join(pair[1]).join("Cargo.toml").exists(),
+                    "--example" => {
+                        let file = format!("crates/enact/examples/{}.rs", pair[1]);
+                        root().join(file).exists()
+                    }
+                    _ => true,
+                };
+                assert!(exists, "{}: no `{}`: {line}", page.display(), pair[1]);
+            }
+        }
+    }
+    assert!(seen >= 3, "the commands were not read");
+}
+
+#[test]
+fn every_test_that_a_promise_points_to_exists() {
+    let tests: String = files(&root().join("crates/enact/tests"), "rs")
+        .iter()
+        .map(|path| read(path))
+        .collect();
+    let page = prose(&read(&root().join("docs/concepts/promises.md")));
+    let names: BTreeSet<&str> = page
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|quoted| quoted.matches('_').count() >= 3)
+        .filter(|quoted| {
+            quoted
+                .bytes()
+                .all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+        })
+        .collect();
+    assert!(names.len() > 15, "the names were not read: {names:?}");
+    for name in names {
+        assert!(
+            tests.contains(&format!("fn {name}(")),
+            "there is no test `{name}`"
+        );
+    }
+}
+
+/// The examples as `cargo test --workspace` has built them; none when only this package was built.
+fn built_examples() -> Vec<PathBuf> {
+    let this = std::env::current_exe().expect("this test is a program");
+    let folder = this.ancestors().nth(2).expect("a folder").join("examples");
+    let sources = files(&root().join("crates/enact/examples"), "rs");
+    let names = sources.iter().filter_map(|path| path.file_stem());
+    names
+        .map(|name| {
+            folder
+                .join(name)
+                .with_extension(std::env::consts::EXE_EXTENSION)
+        })
+        .filter(|program| program.exists())
+        .collect()
+}
+
+fn output_of(program: &Path) -> String {
+    let output = Command::new(program)
+        .env_remove("ENACT_MODEL")
+        .output()
+        .expect("an example runs");
+    assert!(
+        output.status.success(),
+        "{}: {}",
+        program.display(),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("an example prints text")
+}
+
+#[test]
+fn every_example_runs_without_a_model() {
+    let programs = built_examples();
+    if programs.is_empty() {
+        println!("skipped: `cargo test --workspace` builds the examples");
+    }
+    for program in programs {
+        assert!(!output_of(&program).is_empty(), "{}", program.display());
+    }
+}
+
+#[test]
+fn examples_are_numbered_and_short() {
+    for (index, path) in files(&root().join("crates/enact/examples"), "rs")
+        .iter()
+        .enumerate()
+    {
+        let name = path.file_name().expect("a name").to_string_lossy();
+        let number = format!("{:02}_", index + 1);
+        assert!(
+            name.starts_with(&number),
+            "{name} should start with {number}"
+        );
+        let lines = read(path).lines().count();
+        assert!(lines <= 120, "{name} has {lines} lines");
+    }
+}
+
+#[test]
+fn the_adapter_reference_shows_the_real_prompts() {
+    let Some(program) = built_examples()
+        .into_iter()
+        .find(|path| path.to_string_lossy().contains("07_adapters"))
+    else {
+        println!("skipped: `cargo test --workspace` builds the examples");
+        return;
+    };
+    let page = read(&root().join("docs/reference/adapters.md"));
+    let printed = output_of(&program);
+    let sections: Vec<&str> = printed.split("=== ").skip(1).collect();
+    assert_eq!(sections.len(), 5);
+    for section in sections {
+        let (title, prompt) = section.split_once('\n').expect("a title");
+        assert!(
+            page.contains(&format!("```text\n{}\n```", prompt.trim())),
+            "docs/reference/adapters.md differs from what `cargo run -p enact --example \
+             07_adapters` prints for {title}: paste it again"
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! The layers of the library, as CONTRIBUTING draws them: each folder may use only what is listed.
+
+#![expect(clippy::expect_used, reason = "test code outside of test functions")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Layer, and the layers that it may use.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("signature", &[]),
+    ("model", &[]),
+    ("tool", &["model", "signature"]),
+    ("run", &["model", "signature", "tool"]),
+    ("adapter", &["model", "run", "signature", "tool"]),
+    (
+        "predictor",
+        &["adapter", "model", "run", "signature", "tool"],
+    ),
+    (
+        "react",
+        &["adapter", "model", "predictor", "run", "signature", "tool"],
+    ),
+    ("driver", &["error", "model", "react", "run", "tool"]),
+    ("settings", &["adapter", "model"]),
+    (
+        "module",
+        &[
+            "adapter",
+            "driver",
+            "error",
+            "model",
+            "predictor",
+            "react",
+            "run",
+            "settings",
+            "signature",
+            "tool",
+        ],
+    ),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+#[test]
+fn each_layer_uses_only_what_it_may() {
+    let source = root().join("crates/enact/src");
+    for (layer, allowed) in LAYERS {
+        let folder = source.join(layer);
+        let files = if folder.is_dir() {
+            rust_files(&folder)
+        } else {
+            vec![folder.with_extension("rs")]
+        };
+        for file in files {
+            let text = std::fs::read_to_string(&file).expect("a source file");
+            let code = text
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"));
+            let used: BTreeSet<&str> = code
+                .flat_map(|line| line.split("crate::").skip(1))
+                .filter_map(|rest| {
+                    rest.split(|c: char| !c.is_alphanumeric() && c != '_')
+                        .next()
+                })
+                .filter(|name| LAYERS.iter().any(|(known, _)| known == name) || *name == "error")
+                .collect();
+            for name in used {
+                assert!(
+                    name == *layer || allowed.contains(&name),
+                    "{} uses `crate::{name}`, which the layer `{layer}` may not",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_layer_is_a_folder_and_every_folder_a_layer() {
+    let source = root().join("crates/enact/src");
+    for entry in std::fs::read_dir(&source).expect("the sources") {
+        let entry = entry.expect("an entry");
+        let name = entry.file_name().into_string().expect("a name");
+        if entry.path().is_dir() {
+            assert!(
+                LAYERS.iter().any(|(layer, _)| *layer == name),
+                "`{name}` is no layer"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_source_file_is_longer_than_500_lines() {
+    for file in rust_files(&root().join("crates")) {
+        let lines = std::fs::read_to_string(&file)
+            .expect("a source file")
+            .lines()
+            .count();
+        assert!(
+            lines <= 500,
+            "{} has {lines} lines: split it by what it is about",
+            file.display()
+        );
+    }
+}
+
+#[test]
+fn the_readme_and_ci_run_the_same_test_command() {
+    let readme = std::fs::read_to_string(root().join("README.md")).expect("README.md");
+    let ci = std::fs::read_to_string(root().join(".ci/run")).expect(".ci/run");
+    assert!(readme.contains("cargo test --workspace"));
+    assert!(ci.contains("cargo test --workspace"));
+}

@@ -1,0 +1,4 @@
+fn main() {
+    let arrow = "question -> answer";
+    let _ = enact::signature!(arrow);
+}

@@ -1,0 +1,3 @@
+fn main() {
+    let _ = enact::signature!("question: strr -> answer");
+}

@@ -1,0 +1,9 @@
+use enact::Signature;
+
+#[derive(Signature)]
+enum Weather {
+    Question,
+    Answer,
+}
+
+fn main() {}

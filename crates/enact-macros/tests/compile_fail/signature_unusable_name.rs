@@ -1,0 +1,11 @@
+use enact::Signature;
+
+#[derive(Signature)]
+struct Weather {
+    #[input]
+    größe: String,
+    #[output]
+    answer: String,
+}
+
+fn main() {}

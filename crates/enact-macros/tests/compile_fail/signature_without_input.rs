@@ -1,0 +1,9 @@
+use enact::Signature;
+
+#[derive(Signature)]
+struct Weather {
+    #[output]
+    answer: String,
+}
+
+fn main() {}

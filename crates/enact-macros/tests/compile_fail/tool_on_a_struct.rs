@@ -1,0 +1,6 @@
+use enact::tool;
+
+#[tool]
+struct Weather;
+
+fn main() {}

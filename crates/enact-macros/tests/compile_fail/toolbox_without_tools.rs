@@ -1,0 +1,12 @@
+use enact::toolbox;
+
+struct Weather;
+
+#[toolbox]
+impl Weather {
+    async fn now(&self, city: String) -> String {
+        city
+    }
+}
+
+fn main() {}

@@ -1,0 +1,82 @@
+//! What only costs tokens in a schema.
+
+use serde_json::Value;
+
+use super::DEFINITIONS;
+
+/// Removes from a schema what tells a model nothing: `$schema`, the titles of types, and the
+/// number formats that JSON Schema does not know (`int64`, `double`).
+///
+/// Read a [`Type`](crate::Type) from a schema before trimming it: titles name types, and formats
+/// tell the range of an integer from one that was asked for.
+pub fn trim_schema(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(trim_schema),
+        Value::Object(object) => {
+            object.shift_remove("$schema");
+            if object.get("title").is_some_and(Value::is_string) {
+                object.shift_remove("title");
+            }
+            let format = object.get("format").and_then(Value::as_str);
+            if format.is_some_and(is_number_format) {
+                object.shift_remove("format");
+            }
+            for (key, value) in object.iter_mut() {
+                match (key.as_str(), value) {
+                    ("enum" | "const" | "default" | "examples", _) => {}
+                    // The keys of these are names, one of which may be `title`.
+                    (
+                        "properties" | "patternProperties" | "dependentSchemas" | DEFINITIONS,
+                        Value::Object(named),
+                    ) => named.values_mut().for_each(trim_schema),
+                    (_, other) => trim_schema(other),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_number_format(format: &str) -> bool {
+    let width = format
+        .strip_prefix("uint")
+        .or_else(|| format.strip_prefix("int"));
+    matches!(format, "float" | "double")
+        || width.is_some_and(|width| width.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn noise_goes_and_meaning_stays() {
+        let mut schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": "Report",
+            "type": "object",
+            "properties": {
+                "title": {"type": "string", "format": "date-time", "title": "Title"},
+                "count": {"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255},
+                "ratio": {"type": "array", "items": {"type": "number", "format": "double"}},
+                "kind": {"const": {"title": "kept"}, "default": {"format": "int64"}},
+            },
+            "$defs": {"title": {"title": "Other", "type": "integer", "format": "int"}},
+        });
+        trim_schema(&mut schema);
+        assert_eq!(
+            schema,
+            json!({
+                "type": "object",
+                "properties": {
+                    "title": {"type": "string", "format": "date-time"},
+                    "count": {"type": "integer", "minimum": 0, "maximum": 255},
+                    "ratio": {"type": "array", "items": {"type": "number"}},
+                    "kind": {"const": {"title": "kept"}, "default": {"format": "int64"}},
+                },
+                "$defs": {"title": {"type": "integer"}},
+            })
+        );
+    }
+}

@@ -1,0 +1,346 @@
+//! The server: takes connections, plays the script, remembers what it was asked.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::{oneshot, watch};
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::http::{self, Connection, Received};
+use crate::reply::Ending;
+use crate::turn::{Payload, Turn};
+
+const CHAT_PATH: &str = "/v1/chat/completions";
+
+/// A scripted server. It stops when it is dropped.
+#[derive(Debug)]
+pub struct TestServer {
+    base_url: String,
+    shared: Arc<Shared>,
+    running: Running,
+}
+
+#[derive(Debug)]
+enum Running {
+    Task(AbortHandle),
+    Thread {
+        stop: Option<oneshot::Sender<()>>,
+        thread: Option<JoinHandle<()>>,
+    },
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    script: Mutex<Script>,
+    /// How many requests came in, for those who wait for them.
+    arrivals: watch::Sender<usize>,
+    /// How many clients hung up while the server was silent.
+    hangups: watch::Sender<usize>,
+}
+
+#[derive(Debug, Default)]
+struct Script {
+    turns: VecDeque<Turn>,
+    requests: Vec<Received>,
+    overrun: usize,
+    calls: usize,
+}
+
+impl Shared {
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next_turn(&self, received: Received) -> Turn {
+        let mut script = self.script();
+        let is_chat =
+            received.method == "POST" && received.path.split('?').next() == Some(CHAT_PATH);
+        let asked = format!("{} {}", received.method, received.path);
+        script.requests.push(received);
+        self.arrivals.send_replace(script.requests.len());
+        if !is_chat {
+            return failure(
+                404,
+                &format!("no such address: `{asked}`, ask `POST {CHAT_PATH}`"),
+            );
+        }
+        let Some(mut turn) = script.turns.pop_front() else {
+            script.overrun += 1;
+            let number = script.requests.len();
+            return failure(
+                500,
+                &format!("the script has no turn left for request {number}"),
+            );
+        };
+        if let Payload::Reply(reply) = &mut turn.payload {
+            reply.assign_ids(&mut script.calls);
+        }
+        turn
+    }
+}
+
+impl TestServer {
+    /// Starts a server on the current tokio runtime.
+    ///
+    /// Client and server then share one clock, so a test with paused time stays deterministic:
+    /// bytes on the loopback interface are seen before the clock moves.
+    ///
+    /// # Panics
+    /// When no port can be opened.
+    pub async fn start(turns: impl IntoIterator<Item = Turn>) -> Self {
+        let (listener, shared, base_url) = open(turns);
+        let running = tokio::spawn(serve(listener, Arc::clone(&shared)));
+        Self {
+            base_url,
+            shared,
+            running: Running::Task(running.abort_handle()),
+        }
+    }
+
+    /// Starts a server on a thread and a runtime of its own, for tests without one.
+    ///
+    /// # Panics
+    /// When no port can be opened or no thread can be started.
+    pub fn start_blocking(turns: impl IntoIterator<Item = Turn>) -> Self {
+        let (listener, shared, base_url) = open(turns);
+        let (stop, stopped) = oneshot::channel();
+        let served = Arc::clone(&shared);
+        let runtime = or_panic(
+            tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build(),
+        );
+        let thread = or_panic(
+            std::thread::Builder::new()
+                .name("enact-test-server".into())
+                .spawn(move || {
+                    runtime.block_on(async {
+                        tokio::select! {
+                            () = serve(listener, served) => {}
+                            _ = stopped => {}
+                        }
+                    });
+                }),
+        );
+        Self {
+            base_url,
+            shared,
+            running: Running::Thread {
+                stop: Some(stop),
+                thread: Some(thread),
+            },
+        }
+    }
+
+    /// The address for a client, such as `http://127.0.0.1:40123/v1`.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// Every request so far, in the order in which they came.
+    pub fn requests(&self) -> Vec<Received> {
+        self.shared.script().requests.clone()
+    }
+
+    /// Appends a turn while the server is in use.
+    pub fn push(&self, turn: Turn) {
+        self.shared.script().turns.push_back(turn);
+    }
+
+    /// Returns once this many requests have come in.
+    pub async fn wait_for_requests(&self, count: usize) {
+        wait_until(&self.shared.arrivals, count).await;
+    }
+
+    /// Returns once this many clients have hung up on a stalled turn.
+    pub async fn wait_for_hangups(&self, count: usize) {
+        wait_until(&self.shared.hangups, count).await;
+    }
+
+    /// Fails unless the script was played to its end and no further.
+    ///
+    /// # Panics
+    /// When turns are left over, or a request came after the last one.
+    #[expect(clippy::panic, reason = "a test assertion")]
+    pub fn assert_complete(&self) {
+        let (left, overrun, asked) = {
+            let script = self.shared.script();
+            (script.turns.len(), script.overrun, script.requests.len())
+        };
+        if left > 0 || overrun > 0 {
+            panic!(
+                "script not played to its end: {asked} request(s) came, {left} turn(s) left over, \
+                 {overrun} request(s) too many"
+            );
+        }
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        match &mut self.running {
+            Running::Task(task) => task.abort(),
+            Running::Thread { stop, thread } => {
+                drop(stop.take());
+                if let Some(thread) = thread.take() {
+                    let _ = thread.join();
+                }
+            }
+        }
+    }
+}
+
+fn open(turns: impl IntoIterator<Item = Turn>) -> (std::net::TcpListener, Arc<Shared>, String) {
+    let listener = or_panic(std::net::TcpListener::bind(SocketAddr::from((
+        [127, 0, 0, 1],
+        0,
+    ))));
+    or_panic(listener.set_nonblocking(true));
+    let address = or_panic(listener.local_addr());
+    let shared = Arc::new(Shared::default());
+    shared.script().turns.extend(turns);
+    (listener, shared, format!("http://{address}/v1"))
+}
+
+#[expect(clippy::panic, reason = "a test that has no server cannot go on")]
+fn or_panic<T>(result: io::Result<T>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => panic!("the test server did not start: {error}"),
+    }
+}
+
+async fn wait_until(counter: &watch::Sender<usize>, count: usize) {
+    // The sender lives as long as the server, so the wait cannot fail.
+    let _ = counter.subscribe().wait_for(|seen| *seen >= count).await;
+}
+
+async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) {
+    let listener = or_panic(TcpListener::from_std(listener));
+    // Owned here, so that the connections end with the server.
+    let mut connections = JoinSet::new();
+    let mut count = 0;
+    while let Ok((socket, _)) = listener.accept().await {
+        count += 1;
+        let shared = Arc::clone(&shared);
+        connections.spawn(async move {
+            let mut connection = Connection::new(count, socket);
+            // A broken connection is the client's business, or what the script asked for.
+            let _ = converse(&mut connection, &shared).await;
+        });
+    }
+}
+
+async fn converse(connection: &mut Connection, shared: &Shared) -> io::Result<()> {
+    while let Some(received) = connection.read_request().await? {
+        let wants_stream = received.wants_stream();
+        let turn = shared.next_turn(received);
+        if !turn.latency.is_zero() {
+            tokio::time::sleep(turn.latency).await;
+        }
+        match answer(connection, turn, wants_stream).await? {
+            Ending::Complete | Ending::Error(_) => {}
+            Ending::Cut => return Ok(()),
+            Ending::Stall => {
+                connection.wait_for_hangup().await;
+                shared.hangups.send_modify(|count| *count += 1);
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn answer(connection: &mut Connection, turn: Turn, wants_stream: bool) -> io::Result<Ending> {
+    let Turn {
+        status,
+        headers,
+        payload,
+        ..
+    } = turn;
+    match payload {
+        Payload::Body(body) => {
+            write_body(connection, status, headers, &body, body.len()).await?;
+            Ok(Ending::Complete)
+        }
+        Payload::Chunks { chunks, ending } => {
+            write_stream(connection, status, headers, chunks, ending).await
+        }
+        Payload::Reply(reply) if wants_stream => {
+            let events = reply.events();
+            write_stream(connection, status, headers, events, reply.ending).await
+        }
+        Payload::Reply(reply) => {
+            let body = match &reply.ending {
+                Ending::Error(error) => json!({"error": error}),
+                Ending::Complete | Ending::Cut | Ending::Stall => reply.whole(),
+            };
+            let body = body.to_string().into_bytes();
+            let sent = match &reply.ending {
+                Ending::Complete | Ending::Error(_) => body.len(),
+                Ending::Cut | Ending::Stall => body.len() / 2,
+            };
+            write_body(connection, status, headers, &body[..sent], body.len()).await?;
+            Ok(reply.ending)
+        }
+    }
+}
+
+/// Writes a body that claims a length; a shorter one leaves the client waiting.
+async fn write_body(
+    connection: &mut Connection,
+    status: u16,
+    mut headers: Vec<(String, String)>,
+    body: &[u8],
+    length: usize,
+) -> io::Result<()> {
+    let is_json = matches!(body.first(), Some(b'{' | b'['));
+    let content_type = if is_json {
+        "application/json"
+    } else {
+        "text/plain"
+    };
+    set_default(&mut headers, "content-type", content_type);
+    set_default(&mut headers, "content-length", &length.to_string());
+    let mut bytes = http::head(status, &headers);
+    bytes.extend_from_slice(body);
+    connection.write(&bytes).await
+}
+
+async fn write_stream(
+    connection: &mut Connection,
+    status: u16,
+    mut headers: Vec<(String, String)>,
+    chunks: Vec<Vec<u8>>,
+    ending: Ending,
+) -> io::Result<Ending> {
+    set_default(&mut headers, "content-type", "text/event-stream");
+    set_default(&mut headers, "transfer-encoding", "chunked");
+    connection.write(&http::head(status, &headers)).await?;
+    for chunk in &chunks {
+        connection.write_chunk(chunk).await?;
+    }
+    if matches!(ending, Ending::Complete | Ending::Error(_)) {
+        connection.write(b"0\r\n\r\n").await?;
+    }
+    Ok(ending)
+}
+
+fn set_default(headers: &mut Vec<(String, String)>, name: &str, value: &str) {
+    if !headers
+        .iter()
+        .any(|(known, _)| known.eq_ignore_ascii_case(name))
+    {
+        headers.push((name.to_owned(), value.to_owned()));
+    }
+}
+
+fn failure(status: u16, message: &str) -> Turn {
+    let error = json!({"error": {"message": message, "type": "test_server"}});
+    Turn::status(status).body(error.to_string())
+}

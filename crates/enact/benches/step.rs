@@ -1,0 +1,164 @@
+//! What one step costs enact itself, without model and tools, and whether a long run stays cheap.
+//!
+//! `cargo bench -p enact` prints the costs, then the ratio of a step at the end of a 200-step run
+//! to one at step 10, with observations of 1 KiB; it fails when that ratio exceeds 2.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use enact::model::{Capabilities, Reply, Usage};
+use enact::react::{Next, Program, RunState, Wording};
+use enact::run::{AgentSpec, Event, FORMAT, History, Observation, Record, Started};
+use enact::{AdapterChoice, Completion, FnTool, Signature, ToolError, Tools, values};
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Query {
+    query: String,
+}
+
+fn program() -> Arc<Program> {
+    let search = FnTool::new(
+        "search",
+        "Looks something up.",
+        |args: Query, _| async move { Ok::<_, ToolError>(args.query) },
+    );
+    let signature = Signature::parse("question -> answer").unwrap();
+    let mut program =
+        Program::react(signature, &Tools::new().with(search), Completion::Submit).unwrap();
+    program.limits.max_iterations = u32::MAX;
+    Arc::new(program)
+}
+
+fn begin(program: &Arc<Program>) -> RunState {
+    let adapter = AdapterChoice::Auto.resolve(Capabilities::FULL);
+    let words = (adapter, Capabilities::FULL);
+    let wording = Wording {
+        step: words.clone(),
+        extract: words.clone(),
+        summarise: words,
+    };
+    let started = Started {
+        format: FORMAT,
+        run_id: "run".into(),
+        agent: AgentSpec::new(program.declared.clone(), "model", "native"),
+        inputs: values! { question: "q" },
+        history: History::new(),
+        limits: program.limits,
+    };
+    let record = Record {
+        position: 0,
+        at: jiff::Timestamp::UNIX_EPOCH,
+        event: Event::Started(Arc::new(started)),
+    };
+    RunState::begin(program.clone(), wording, record).unwrap()
+}
+
+fn reply() -> Reply {
+    let mut reply = Reply::text("I look it up.");
+    reply.usage = Usage::of_request(100, 20);
+    reply.calls.push(enact::model::RawCall {
+        id: Some("call_1".into()),
+        name: "search".into(),
+        arguments: r#"{"query": "the weather in Paris"}"#.into(),
+    });
+    reply
+}
+
+fn apply(state: &mut RunState, event: Event) {
+    let position = state.run().records().len() as u64;
+    state.apply(Record {
+        position,
+        at: jiff::Timestamp::UNIX_EPOCH,
+        event,
+    });
+}
+
+/// One whole step: ask, read the reply, run one tool, take its observation.
+fn step(state: &mut RunState, observation: &str) {
+    let Next::Model(call) = state.next() else {
+        panic!("a model call")
+    };
+    divan::black_box(&call.request);
+    drop(call);
+    let event = state.read(Ok(reply()), Duration::ZERO);
+    apply(state, event);
+    let Next::Tools(calls) = state.next() else {
+        panic!("a tool call")
+    };
+    let call_id = calls[0].call.id.clone();
+    apply(
+        state,
+        Event::ToolStarted {
+            call_id: call_id.clone(),
+        },
+    );
+    let observation = Observation::value(observation);
+    apply(
+        state,
+        Event::ToolFinished {
+            call_id,
+            observation,
+            duration: Duration::ZERO,
+        },
+    );
+}
+
+fn after(program: &Arc<Program>, steps: usize, observation: &str) -> RunState {
+    let mut state = begin(program);
+    for _ in 0..steps {
+        step(&mut state, observation);
+    }
+    state
+}
+
+#[divan::bench(args = [1, 10, 50, 100, 200])]
+fn one_step_after(bencher: divan::Bencher, steps: usize) {
+    let (program, observation) = (program(), "x".repeat(1024));
+    bencher
+        .with_inputs(|| after(&program, steps, &observation))
+        .bench_local_values(|mut state| {
+            step(&mut state, &observation);
+            state
+        });
+}
+
+#[divan::bench(args = [10, 200])]
+fn whole_run(bencher: divan::Bencher, steps: usize) {
+    let (program, observation) = (program(), "x".repeat(1024));
+    bencher.bench_local(|| after(&program, steps, &observation));
+}
+
+/// The median of the cost of steps `from..from + 10`, over many runs side by side.
+fn ratio() -> f64 {
+    let (program, observation) = (program(), "x".repeat(1024));
+    let mut early = Vec::new();
+    let mut late = Vec::new();
+    for _ in 0..200 {
+        let mut state = begin(&program);
+        for number in 1..=200 {
+            let began = Instant::now();
+            step(&mut state, &observation);
+            match number {
+                6..=15 => early.push(began.elapsed()),
+                191..=200 => late.push(began.elapsed()),
+                _ => {}
+            }
+        }
+    }
+    let median = |times: &mut Vec<Duration>| {
+        times.sort_unstable();
+        times[times.len() / 2].as_secs_f64()
+    };
+    median(&mut late) / median(&mut early)
+}
+
+fn main() {
+    divan::main();
+    // `cargo test --benches` and listing runs only check that it works.
+    if std::env::args().any(|arg| arg == "--bench") {
+        let ratio = ratio();
+        println!("a step at 200 costs {ratio:.2} × a step at 10 (at most 2 is allowed)");
+        assert!(ratio <= 2.0, "steps get dearer as the run grows");
+    }
+}

@@ -1,0 +1,201 @@
+//! The in-process driver: does what the core says, and writes down what came of it.
+//!
+//! There is one loop. It asks models, runs tools side by side, hands questions to the caller and
+//! reads the clock; every decision is the core's.
+
+mod tools;
+mod updates;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::{Error, ErrorKind};
+use crate::model::{LanguageModel, ModelError, ModelErrorKind, Reply, ReplyBuilder};
+use crate::react::{ModelCall, Next, RunState};
+use crate::run::store::{Lease, Store};
+use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
+use crate::tool::Tools;
+
+pub use updates::{Listener, Update};
+
+/// Where the events of a run are made durable.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) lease: Lease,
+}
+
+/// What a run needs from the outside.
+pub(crate) struct World {
+    pub(crate) models: HashMap<PredictorName, Arc<dyn LanguageModel>>,
+    pub(crate) tools: Tools,
+    pub(crate) cancellation: CancellationToken,
+    pub(crate) listener: Option<Listener>,
+    /// None for a run that lives in memory alone.
+    pub(crate) journal: Option<Journal>,
+}
+
+/// Why the loop stopped without an error.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The run has its outputs.
+    Finished,
+    /// The run waits for a person.
+    Paused(Vec<Question>),
+}
+
+/// Drives a run until it is over or has to wait for a person.
+pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, Error> {
+    let mut running = FuturesUnordered::new();
+    let mut last_failure: Option<ModelError> = None;
+    loop {
+        if world.cancellation.is_cancelled() && !matches!(state.next(), Next::Done) {
+            return Err(cancel(state, world).await);
+        }
+        match state.next() {
+            Next::Record(event) => record(state, world, [event]).await?,
+            Next::Model(call) => {
+                let began = Instant::now();
+                let asked = tokio::select! {
+                    biased;
+                    () = world.cancellation.cancelled() => continue,
+                    asked = ask(world, call) => asked,
+                };
+                match asked {
+                    Ok(reply) => {
+                        let event = state.read(Ok(reply), began.elapsed());
+                        record(state, world, [event]).await?;
+                    }
+                    Err(error) => {
+                        let event = state.read(Err(&error), began.elapsed());
+                        record(state, world, [event]).await?;
+                        // The core knows what to do about a prompt that is too long; all other
+                        // failures are the caller's to judge. The run can be resumed.
+                        if error.kind() != ModelErrorKind::ContextLength {
+                            return Err(error.into());
+                        }
+                        last_failure = Some(error);
+                    }
+                }
+            }
+            Next::Tools(calls) => {
+                let started = calls.iter().map(|call| Event::ToolStarted {
+                    call_id: call.call.id.clone(),
+                });
+                // The intent is durable before the effect.
+                record(state, world, started).await?;
+                for call in calls {
+                    running.push(tools::run(world, state.run().id().to_owned(), call));
+                }
+            }
+            Next::Wait => {
+                let finished = tokio::select! {
+                    biased;
+                    () = world.cancellation.cancelled() => continue,
+                    finished = running.next() => finished,
+                };
+                match finished {
+                    Some(event) => record(state, world, [event]).await?,
+                    // The core waits for a call that nobody runs: it can only be a fault here.
+                    None => return Err(Error::new(ErrorKind::Misuse, "a started call was lost")),
+                }
+            }
+            Next::Human(questions) => return Ok(Stop::Paused(questions)),
+            Next::Done => return end(state, last_failure),
+        }
+    }
+}
+
+/// What an ended run is for its caller.
+fn end(state: &RunState, last_failure: Option<ModelError>) -> Result<Stop, Error> {
+    let Some(Event::Failed { reason, message }) = state.run().events().next_back() else {
+        return Ok(Stop::Finished);
+    };
+    Err(match (reason, last_failure) {
+        (TerminationReason::Cancelled, _) => Error::new(ErrorKind::Cancelled, message.clone()),
+        (TerminationReason::TokenBudget, Some(cause)) => {
+            Error::new(ErrorKind::Model(cause.kind()), message.clone()).with_source(cause)
+        }
+        (TerminationReason::TokenBudget, None) => Error::new(
+            ErrorKind::Model(ModelErrorKind::ContextLength),
+            message.clone(),
+        ),
+        _ => Error::new(ErrorKind::NoAnswer, message.clone()),
+    })
+}
+
+async fn cancel(state: &mut RunState, world: &World) -> Error {
+    let message = "the run was cancelled".to_owned();
+    let reason = TerminationReason::Cancelled;
+    let event = Event::Failed {
+        reason,
+        message: message.clone(),
+    };
+    match record(state, world, [event]).await {
+        Ok(()) => Error::new(ErrorKind::Cancelled, message),
+        Err(error) => error,
+    }
+}
+
+/// Writes events down, then takes them into the state.
+pub(crate) async fn record(
+    state: &mut RunState,
+    world: &World,
+    events: impl IntoIterator<Item = Event>,
+) -> Result<(), Error> {
+    let first = state.run().records().len() as u64;
+    let records: Vec<Record> = (first..)
+        .zip(events)
+        .map(|(position, event)| Record {
+            position,
+            at: Timestamp::now(),
+            event,
+        })
+        .collect();
+    world.write(&records).await?;
+    for record in records {
+        state.apply(record);
+    }
+    Ok(())
+}
+
+impl World {
+    /// Makes records durable, then tells whoever watches.
+    pub(crate) async fn write(&self, records: &[Record]) -> Result<(), Error> {
+        if let Some(journal) = &self.journal {
+            journal.store.append(&journal.lease, records).await?;
+        }
+        if let Some(listener) = &self.listener {
+            for record in records {
+                listener.tell(&Update::Recorded(record));
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn ask(world: &World, call: ModelCall) -> Result<Reply, ModelError> {
+    let Some(model) = world.models.get(&call.predictor) else {
+        return Err(ModelError::new(
+            ModelErrorKind::NotFound,
+            "no model is set for this predictor",
+        ));
+    };
+    if let Some(listener) = &world.listener {
+        listener.tell(&Update::Asking {
+            predictor: call.predictor,
+        });
+    }
+    let mut stream = model.stream(call.request);
+    let mut builder = ReplyBuilder::default();
+    while let Some(chunk) = stream.next().await {
+        builder.push(chunk?);
+    }
+    builder.finish()
+}

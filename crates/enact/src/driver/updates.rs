@@ -1,0 +1,49 @@
+//! What whoever watches a run is told while it happens.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use crate::run::{PredictorName, Record};
+
+/// Something that happened in a run just now.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Update<'a> {
+    /// An event was written down.
+    Recorded(&'a Record),
+    /// A model is being asked.
+    Asking {
+        /// On behalf of whom.
+        predictor: PredictorName,
+    },
+    /// A running tool reports how far it is.
+    Progress {
+        /// Which call.
+        call_id: &'a str,
+        /// In the tool's words.
+        message: &'a str,
+    },
+}
+
+/// A function that is told of every update. If it panics, the run goes on.
+#[derive(Clone)]
+pub struct Listener(Arc<dyn Fn(&Update<'_>) + Send + Sync>);
+
+impl Listener {
+    /// Calls this function.
+    pub fn new(function: impl Fn(&Update<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(function))
+    }
+
+    pub(crate) fn tell(&self, update: &Update<'_>) {
+        // A listener must not be able to end a run: its panic is its own.
+        let _ = catch_unwind(AssertUnwindSafe(|| (self.0)(update)));
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
+}

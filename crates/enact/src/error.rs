@@ -1,0 +1,214 @@
+//! What can go wrong when a module is built or called.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use crate::model::{ModelError, ModelErrorKind};
+use crate::predictor::StateError;
+use crate::react::{AnswerError, InputsError, ProgramError};
+use crate::run::store::{StoreError, StoreErrorKind};
+use crate::run::{HistoryError, Run, RunError};
+use crate::signature::SignatureError;
+
+/// What went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The signature is wrong.
+    Signature,
+    /// The tools are wrong.
+    Tools,
+    /// The inputs do not fit the signature.
+    Input,
+    /// No model was set.
+    NoModel,
+    /// The model failed.
+    Model(ModelErrorKind),
+    /// The model never gave outputs that fit the signature.
+    NoAnswer,
+    /// The run was cancelled.
+    Cancelled,
+    /// The run waits for a person, and the caller wanted a finished one.
+    Paused,
+    /// A decision does not fit its question.
+    Answer,
+    /// Saved state does not fit.
+    State,
+    /// A history cannot be read.
+    History,
+    /// A log cannot be read.
+    Log,
+    /// The store failed; the run continues to exist as it was stored before.
+    Store(StoreErrorKind),
+    /// Called from a place where it cannot work.
+    Misuse,
+}
+
+impl ErrorKind {
+    /// The kind as one word, such as `no_answer`; a model's failure gives its own kind.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Signature => "signature",
+            Self::Tools => "tools",
+            Self::Input => "input",
+            Self::NoModel => "no_model",
+            Self::Model(kind) => kind.as_str(),
+            Self::NoAnswer => "no_answer",
+            Self::Cancelled => "cancelled",
+            Self::Paused => "paused",
+            Self::Answer => "answer",
+            Self::State => "state",
+            Self::History => "history",
+            Self::Log => "log",
+            Self::Store(kind) => kind.as_str(),
+            Self::Misuse => "misuse",
+        }
+    }
+}
+
+/// A failure, with its cause and, once a run has begun, the run: nothing that it learned is lost.
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+    run: Option<Box<Run>>,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            source: None,
+            run: None,
+        }
+    }
+
+    fn caused_by(kind: ErrorKind, source: impl StdError + Send + Sync + 'static) -> Self {
+        Self {
+            kind,
+            message: source.to_string(),
+            source: Some(Box::new(source)),
+            run: None,
+        }
+    }
+
+    pub(crate) fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
+        Self {
+            source: Some(Box::new(source)),
+            ..self
+        }
+    }
+
+    pub(crate) fn with_run(self, run: Run) -> Self {
+        Self {
+            run: Some(Box::new(run)),
+            ..self
+        }
+    }
+
+    /// What went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The run as far as it came.
+    pub fn run(&self) -> Option<&Run> {
+        self.run.as_deref()
+    }
+
+    /// The run as far as it came, taken out of the error.
+    pub fn into_run(self) -> Option<Run> {
+        self.run.map(|run| *run)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+// The run holds prompts and data: it is named, not printed.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.kind)
+            .field("message", &self.message)
+            .field("source", &self.source)
+            .field("run", &self.run.as_deref().map(Run::id))
+            .finish()
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source
+            .as_deref()
+            .map(|source| source as &(dyn StdError + 'static))
+    }
+}
+
+impl From<SignatureError> for Error {
+    fn from(error: SignatureError) -> Self {
+        Self::caused_by(ErrorKind::Signature, error)
+    }
+}
+
+impl From<ProgramError> for Error {
+    fn from(error: ProgramError) -> Self {
+        let kind = match error {
+            ProgramError::Tools(_) => ErrorKind::Tools,
+            ProgramError::Signature(_) | ProgramError::Schema { .. } => ErrorKind::Signature,
+        };
+        Self::caused_by(kind, error)
+    }
+}
+
+impl From<InputsError> for Error {
+    fn from(error: InputsError) -> Self {
+        Self::caused_by(ErrorKind::Input, error)
+    }
+}
+
+impl From<StateError> for Error {
+    fn from(error: StateError) -> Self {
+        Self::caused_by(ErrorKind::State, error)
+    }
+}
+
+impl From<HistoryError> for Error {
+    fn from(error: HistoryError) -> Self {
+        Self::caused_by(ErrorKind::History, error)
+    }
+}
+
+impl From<RunError> for Error {
+    fn from(error: RunError) -> Self {
+        Self::caused_by(ErrorKind::Log, error)
+    }
+}
+
+impl From<AnswerError> for Error {
+    fn from(error: AnswerError) -> Self {
+        Self::caused_by(ErrorKind::Answer, error)
+    }
+}
+
+impl From<ModelError> for Error {
+    fn from(error: ModelError) -> Self {
+        Self::caused_by(ErrorKind::Model(error.kind()), error)
+    }
+}
+
+impl From<std::convert::Infallible> for Error {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Self::caused_by(ErrorKind::Store(error.kind()), error)
+    }
+}

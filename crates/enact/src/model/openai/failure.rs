@@ -1,0 +1,382 @@
+//! What went wrong, in words that say what to do, without the secrets that were involved.
+
+use std::time::Duration;
+
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+use super::decode::DecodeError;
+use crate::model::{ModelError, ModelErrorKind};
+
+/// How much of a server's own words is repeated.
+const MAX_EXCERPT_CHARACTERS: usize = 300;
+/// Shorter texts are no secrets, and replacing them would garble the message.
+const MIN_SECRET_LENGTH: usize = 4;
+
+const CONTEXT_LENGTH_WORDS: [&str; 12] = [
+    "context_length_exceeded",
+    "context length",
+    "context_length",
+    "context window",
+    "context limit",
+    "maximum context",
+    "exceed_context_size",
+    "available context size",
+    "prompt is too long",
+    "input is too long",
+    "reduce the length of the messages",
+    "exceeds the maximum number of tokens",
+];
+const CONTENT_FILTER_WORDS: [&str; 4] = [
+    "content_filter",
+    "content_policy_violation",
+    "responsibleaipolicyviolation",
+    "content management policy",
+];
+/// Not "exceeded your current quota": some providers say that of a limit per minute.
+const QUOTA_WORDS: [&str; 2] = ["insufficient_quota", "insufficient balance"];
+
+/// Which limit of [`super::Timeouts`] ran out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Limit {
+    Connect,
+    FirstByte,
+    Idle,
+    Total,
+}
+
+/// Makes errors about requests to one server.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Failures<'a> {
+    pub(super) model: &'a str,
+    pub(super) base_url: &'a str,
+    pub(super) has_key: bool,
+    /// Texts that must not be repeated.
+    pub(super) secrets: &'a [&'a str],
+}
+
+impl Failures<'_> {
+    /// The server answered with a status other than success.
+    pub(super) fn status(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> ModelError {
+        let text = String::from_utf8_lossy(body);
+        let report = match serde_json::from_str::<Value>(&text) {
+            Ok(value) => Report::read(&value),
+            Err(_) => Report::plain(&text),
+        };
+        let told = format!(" (status {status})");
+        let error = self.classify(status, &told, &report).with_status(status);
+        match retry_after(headers) {
+            Some(delay) => error.with_retry_after(delay),
+            None => error,
+        }
+    }
+
+    /// The server reported a failure inside a reply.
+    pub(super) fn decode(&self, error: DecodeError) -> ModelError {
+        match error {
+            DecodeError::Reported(value) => {
+                let report = Report::read(&value);
+                self.classify(report.status().unwrap_or(500), "", &report)
+            }
+            DecodeError::Filtered => self.filtered(""),
+            DecodeError::Malformed(what) => self.protocol(&format!("is not a chat reply: {what}")),
+        }
+    }
+
+    /// The reply breaks the protocol.
+    pub(super) fn protocol(&self, what: &str) -> ModelError {
+        let message = format!(
+            "the reply of `{}` {what}; check that the base URL is that of an OpenAI-compatible \
+             chat-completions server",
+            self.base_url
+        );
+        ModelError::new(ModelErrorKind::Protocol, message)
+    }
+
+    /// The reply is not JSON; these are its words.
+    pub(super) fn not_json(&self, body: &[u8]) -> ModelError {
+        let said = self.said(&String::from_utf8_lossy(body));
+        self.protocol(&format!("is not JSON{said}"))
+    }
+
+    /// The connection could not be made or broke.
+    pub(super) fn transport(&self, error: reqwest::Error) -> ModelError {
+        if error.is_timeout() {
+            // The only limit that is left to the HTTP library.
+            return self.timeout(Limit::Connect, None);
+        }
+        let (what, to_do) = if error.is_connect() {
+            (
+                "could not connect to",
+                "check that the server runs and that the base URL is right",
+            )
+        } else {
+            ("lost the connection to", "try again")
+        };
+        let cause = self.redact(&root_cause(&error));
+        let message = format!("{what} `{}` ({cause}): {to_do}", self.base_url);
+        // The URL may hold a password; the message names the server without it.
+        ModelError::new(ModelErrorKind::Connection, message).with_source(error.without_url())
+    }
+
+    /// A limit ran out.
+    pub(super) fn timeout(&self, limit: Limit, after: Option<Duration>) -> ModelError {
+        let base_url = self.base_url;
+        let within = after.map_or_else(String::new, |after| format!(" within {after:?}"));
+        let message = match limit {
+            Limit::Connect => format!(
+                "no connection to `{base_url}` in time: check that the server runs, or raise \
+                 `Timeouts::connect`"
+            ),
+            Limit::FirstByte => format!(
+                "`{base_url}` did not begin to reply{within}: the server may be overloaded; \
+                 raise `Timeouts::first_byte` for slow models"
+            ),
+            Limit::Idle => format!(
+                "`{base_url}` fell silent in the middle of a reply, nothing came{within}: raise \
+                 `Timeouts::idle` for slow models"
+            ),
+            Limit::Total => format!(
+                "the reply of `{base_url}` was not complete{within}: raise `Timeouts::total`, or \
+                 bound the reply with `max_tokens`"
+            ),
+        };
+        ModelError::new(ModelErrorKind::Timeout, message)
+    }
+
+    fn filtered(&self, said: &str) -> ModelError {
+        let message = format!(
+            "the content filter of `{}` stopped the reply: change what is asked{said}",
+            self.base_url
+        );
+        ModelError::new(ModelErrorKind::ContentFilter, message)
+    }
+
+    /// The error for a status, or for what a failure inside a reply amounts to. `told` shows the
+    /// status where there was one.
+    fn classify(&self, status: u16, told: &str, report: &Report) -> ModelError {
+        let Self {
+            model, base_url, ..
+        } = self;
+        let said = self.said(&report.message);
+        let is_refusal = (400..500).contains(&status) && status != 429;
+        // Some servers answer 500 to a prompt that is too long.
+        if (is_refusal || status == 500) && report.mentions(&CONTEXT_LENGTH_WORDS) {
+            let message = format!(
+                "the prompt does not fit into the context of `{model}` at `{base_url}`: shorten \
+                 it, or take a model with a larger context{said}"
+            );
+            return ModelError::new(ModelErrorKind::ContextLength, message);
+        }
+        if is_refusal && report.mentions(&CONTENT_FILTER_WORDS) {
+            return self.filtered(&said);
+        }
+        if report.mentions(&QUOTA_WORDS) {
+            let message = format!(
+                "the account at `{base_url}` has no credit left: check its plan and billing{said}"
+            );
+            return ModelError::new(ModelErrorKind::InvalidRequest, message);
+        }
+        let (kind, message) = match status {
+            401 | 403 => (
+                ModelErrorKind::Authentication,
+                self.refused_key(status, told),
+            ),
+            404 => (
+                ModelErrorKind::NotFound,
+                format!(
+                    "`{base_url}` has no model `{model}`, or no chat completions at this \
+                     address{told}: check the model's name, and that the base URL is right, \
+                     usually up to `/v1`"
+                ),
+            ),
+            408 | 504 => (
+                ModelErrorKind::Timeout,
+                format!("`{base_url}` did not get the reply in time{told}: try again"),
+            ),
+            429 => (
+                ModelErrorKind::RateLimit,
+                format!("`{base_url}` gets too many requests{told}: wait, then try again"),
+            ),
+            300..400 => (
+                ModelErrorKind::NotFound,
+                format!(
+                    "`{base_url}` redirects elsewhere{told}: set the base URL to the \
+                     final address"
+                ),
+            ),
+            400..500 => (
+                ModelErrorKind::InvalidRequest,
+                format!(
+                    "`{base_url}` refused the request to `{model}`{told}: check that \
+                     the model takes these options and tools"
+                ),
+            ),
+            _ => (
+                ModelErrorKind::Server,
+                format!("`{base_url}` failed{told}: try again later"),
+            ),
+        };
+        ModelError::new(kind, message + &said)
+    }
+
+    fn refused_key(&self, status: u16, told: &str) -> String {
+        let base_url = self.base_url;
+        match (self.has_key, status) {
+            (false, _) => format!(
+                "`{base_url}` wants an API key and none was sent{told}: set OPENAI_API_KEY, or \
+                 give the key with `OpenAi::with_api_key`"
+            ),
+            (true, 403) => format!(
+                "`{base_url}` does not allow this with the API key that was sent{told}: check \
+                 what the key in OPENAI_API_KEY may do, or give another with \
+                 `OpenAi::with_api_key`"
+            ),
+            (true, _) => format!(
+                "`{base_url}` refused the API key{told}: check OPENAI_API_KEY, or give another \
+                 key with `OpenAi::with_api_key`"
+            ),
+        }
+    }
+
+    /// The server's own words, bounded, on one line and without secrets.
+    fn said(&self, message: &str) -> String {
+        let words: Vec<String> = self
+            .redact(message)
+            .split(|character: char| character.is_whitespace() || character.is_control())
+            .filter(|word| !word.is_empty())
+            // Some servers quote the key with its middle starred out; that is still too much.
+            .map(|word| match word.contains("***") {
+                true => "[redacted]".to_owned(),
+                false => word.to_owned(),
+            })
+            .collect();
+        let line = words.join(" ");
+        if line.is_empty() {
+            return String::new();
+        }
+        let mut excerpt: String = line.chars().take(MAX_EXCERPT_CHARACTERS).collect();
+        if excerpt.len() < line.len() {
+            excerpt.push('…');
+        }
+        format!("; the server said: {excerpt}")
+    }
+
+    fn redact(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in self.secrets {
+            if secret.len() >= MIN_SECRET_LENGTH {
+                text = text.replace(secret, "[redacted]");
+            }
+        }
+        text
+    }
+}
+
+/// What a server says about a failure.
+#[derive(Debug, Default)]
+struct Report {
+    message: String,
+    /// Code, type and message in lower case: where the telling words are.
+    words: String,
+    code: Option<u16>,
+}
+
+impl Report {
+    fn plain(text: &str) -> Self {
+        Self {
+            message: text.to_owned(),
+            words: text.to_lowercase(),
+            code: None,
+        }
+    }
+
+    fn read(value: &Value) -> Self {
+        let value = value.get(0).unwrap_or(value);
+        let error = value
+            .get("error")
+            .filter(|error| !error.is_null())
+            .unwrap_or(value);
+        let text = |key: &str| match error.get(key) {
+            Some(Value::String(text)) => text.clone(),
+            None | Some(Value::Null) => String::new(),
+            Some(other) => other.to_string(),
+        };
+        let message = match error {
+            Value::String(message) => message.clone(),
+            _ => ["message", "detail", "error_description"]
+                .into_iter()
+                .map(text)
+                .find(|message| !message.is_empty())
+                .unwrap_or_else(|| error.to_string()),
+        };
+        let words = format!("{} {} {message}", text("code"), text("type")).to_lowercase();
+        let code = error.get("code").and_then(|code| match code {
+            Value::String(code) => code.parse().ok(),
+            other => other.as_u64().and_then(|code| u16::try_from(code).ok()),
+        });
+        Self {
+            message,
+            words,
+            code,
+        }
+    }
+
+    fn mentions(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.words.contains(word))
+    }
+
+    /// The status that the failure would have had, had it come before the reply began.
+    fn status(&self) -> Option<u16> {
+        if let Some(code) = self.code.filter(|code| (400..600).contains(code)) {
+            return Some(code);
+        }
+        let known: [(&[&str], u16); 6] = [
+            (&["rate_limit", "rate limit", "too many requests"], 429),
+            (&["overloaded"], 529),
+            (&["timeout", "timed out"], 504),
+            (&["authentication_error", "invalid_api_key"], 401),
+            (&["not_found_error", "model_not_found"], 404),
+            (&["invalid_request", "badrequest"], 400),
+        ];
+        let context = self.mentions(&CONTEXT_LENGTH_WORDS) || self.mentions(&CONTENT_FILTER_WORDS);
+        if context {
+            return Some(400);
+        }
+        known
+            .into_iter()
+            .find(|(words, _)| self.mentions(words))
+            .map(|(_, status)| status)
+    }
+}
+
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}
+
+/// How long the server asks to wait: milliseconds, seconds or a date.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let seconds = |text: &str| {
+        let seconds: f64 = text.parse().ok()?;
+        Duration::try_from_secs_f64(seconds.max(0.0)).ok()
+    };
+    if let Some(milliseconds) = text("retry-after-ms").and_then(seconds) {
+        return Some(milliseconds / 1000);
+    }
+    let text = text("retry-after")?;
+    seconds(text).or_else(|| {
+        let at = jiff::fmt::rfc2822::DateTimeParser::new()
+            .parse_timestamp(text)
+            .ok()?;
+        let wait = at.duration_since(jiff::Timestamp::now());
+        Some(Duration::try_from(wait).unwrap_or_default())
+    })
+}
+
+#[cfg(test)]
+mod tests;

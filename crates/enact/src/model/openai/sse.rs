@@ -1,0 +1,164 @@
+//! Server-sent events, read as they come, wherever the bytes are split.
+
+/// Far above any honest event, and a bound on what a broken server can make us keep.
+const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
+
+/// An event longer than any server has reason to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooLong;
+
+/// Takes bytes, gives the data of whole events.
+#[derive(Debug, Default)]
+pub(super) struct SseParser {
+    /// The line that has not ended yet.
+    line: Vec<u8>,
+    /// The data lines of the event that has not ended yet.
+    data: Option<Vec<u8>>,
+    /// A carriage return ended the last line, so a line feed now belongs to it.
+    after_return: bool,
+    /// A byte order mark can only stand before the first line.
+    is_started: bool,
+}
+
+impl SseParser {
+    /// Reads on. Calls `emit` with the data of each event that is now whole.
+    pub(super) fn push(
+        &mut self,
+        mut bytes: &[u8],
+        mut emit: impl FnMut(&[u8]),
+    ) -> Result<(), TooLong> {
+        while let Some(&first) = bytes.first() {
+            if std::mem::take(&mut self.after_return) && first == b'\n' {
+                bytes = &bytes[1..];
+                continue;
+            }
+            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let taken = end.unwrap_or(bytes.len());
+            let kept = self.line.len() + self.data.as_ref().map_or(0, Vec::len);
+            if kept + taken > MAX_EVENT_BYTES {
+                return Err(TooLong);
+            }
+            self.line.extend_from_slice(&bytes[..taken]);
+            let Some(end) = end else { break };
+            self.after_return = bytes[end] == b'\r';
+            bytes = &bytes[end + 1..];
+            if let Some(data) = self.end_line() {
+                emit(&data);
+            }
+        }
+        Ok(())
+    }
+
+    /// The data of an event that the stream's end left without its empty line. Servers forget it.
+    pub(super) fn finish(&mut self) -> Option<Vec<u8>> {
+        self.end_line().or_else(|| self.data.take())
+    }
+
+    fn end_line(&mut self) -> Option<Vec<u8>> {
+        let mut line = std::mem::take(&mut self.line);
+        if !std::mem::replace(&mut self.is_started, true) && line.starts_with(b"\xef\xbb\xbf") {
+            line.drain(..3);
+        }
+        if line.is_empty() {
+            return self.data.take();
+        }
+        let (field, value) = match line.iter().position(|byte| *byte == b':') {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (&line[..], &line[..0]),
+        };
+        // Comments (`: ping`), `event`, `id` and `retry` say nothing that chat replies need.
+        if field == b"data" {
+            let value = value.strip_prefix(b" ").unwrap_or(value);
+            match &mut self.data {
+                Some(data) => {
+                    data.push(b'\n');
+                    data.extend_from_slice(value);
+                }
+                None => self.data = Some(value.to_vec()),
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        let mut parser = SseParser::default();
+        let mut events = Vec::new();
+        for piece in pieces {
+            parser
+                .push(piece, |data| {
+                    events.push(String::from_utf8(data.to_vec()).unwrap());
+                })
+                .unwrap();
+        }
+        events.extend(parser.finish().map(|data| String::from_utf8(data).unwrap()));
+        events
+    }
+
+    #[test]
+    fn every_line_ending_counts() {
+        for body in [
+            "data: a\n\ndata: b\n\n",
+            "data: a\r\n\r\ndata: b\r\n\r\n",
+            "data: a\r\rdata: b\r\r",
+        ] {
+            assert_eq!(parse([body.as_bytes()]), ["a", "b"], "{body:?}");
+        }
+    }
+
+    #[test]
+    fn comments_and_other_fields_are_skipped() {
+        let body = b": ping\n\nevent: x\nid: 1\nretry: 5\ndata:a\n\n: ping\n\n";
+        assert_eq!(parse([&body[..]]), ["a"]);
+    }
+
+    #[test]
+    fn several_data_lines_are_one_event() {
+        assert_eq!(parse([&b"data: a\ndata:\ndata:  b\n\n"[..]]), ["a\n\n b"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped() {
+        assert_eq!(parse([&b"\xef\xbb\xbfdata: a\n\n"[..]]), ["a"]);
+    }
+
+    #[test]
+    fn the_last_event_needs_no_empty_line() {
+        assert_eq!(parse([&b"data: a\n\ndata: [DONE]"[..]]), ["a", "[DONE]"]);
+        assert_eq!(parse([&b"data: a\n\ndata: [DONE]\n"[..]]), ["a", "[DONE]"]);
+    }
+
+    #[test]
+    fn an_endless_line_is_refused() {
+        let mut parser = SseParser::default();
+        let piece = vec![b'x'; MAX_EVENT_BYTES / 2 + 1];
+        assert_eq!(parser.push(&piece, |_| {}), Ok(()));
+        assert_eq!(parser.push(&piece, |_| {}), Err(TooLong));
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_where_the_bytes_are_split(
+            events in proptest::collection::vec("[a-zäß€😀 :{}\"]{0,12}", 0..6),
+            ending in prop_oneof![Just("\n"), Just("\r\n"), Just("\r")],
+            cuts in proptest::collection::vec(0usize..200, 0..12),
+        ) {
+            let body: String = events
+                .iter()
+                .map(|event| format!(": c{ending}data: {event}{ending}{ending}"))
+                .collect();
+            let bytes = body.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().filter(|cut| *cut < bytes.len()).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let pieces = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
+            prop_assert_eq!(parse(pieces), events);
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! One call of a module: what it starts from, and what it may do.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::core::Core;
+use super::prediction::{Outcome, Paused, Prediction};
+use crate::driver::{self, Journal, Listener, Stop, Update, World};
+use crate::error::{Error, ErrorKind};
+use crate::react::{RunState, Wording};
+use crate::run::store::{Store, StoreError, StoreErrorKind};
+use crate::run::{AgentSpec, Decision, Event, FORMAT, History, Limits, Record, Run, Started};
+use crate::signature::{Shape, Values};
+
+/// A call that has not begun. Set what it needs, then await it.
+#[must_use = "a call does nothing until it is awaited"]
+pub struct Call<'a, S: Shape> {
+    core: &'a Core,
+    start: Start<S>,
+    limits: Limits,
+    cancellation: CancellationToken,
+    listener: Option<Listener>,
+    store: Option<Arc<dyn Store>>,
+    decisions: Vec<(String, Decision)>,
+    /// What was set that this sort of call does not take.
+    misuse: Option<&'static str>,
+}
+
+enum Start<S: Shape> {
+    New {
+        input: S::Input,
+        history: History,
+        run_id: Option<String>,
+    },
+    Resume(Run),
+    ResumeStored(String),
+}
+
+impl<'a, S: Shape> Call<'a, S> {
+    pub(super) fn new(core: &'a Core, input: S::Input) -> Self {
+        Self::of(
+            core,
+            Start::New {
+                input,
+                history: History::new(),
+                run_id: None,
+            },
+        )
+    }
+
+    pub(super) fn resume(core: &'a Core, run: Run) -> Self {
+        Self::of(core, Start::Resume(run))
+    }
+
+    pub(super) fn resume_stored(core: &'a Core, store: Arc<dyn Store>, run_id: String) -> Self {
+        Self {
+            store: Some(store),
+            ..Self::of(core, Start::ResumeStored(run_id))
+        }
+    }
+
+    fn of(core: &'a Core, start: Start<S>) -> Self {
+        Self {
+            core,
+            start,
+            limits: core.program().limits,
+            cancellation: CancellationToken::new(),
+            listener: None,
+            store: None,
+            decisions: Vec::new(),
+            misuse: None,
+        }
+    }
+
+    /// Goes on from an earlier conversation, which is not changed. A resumed run has its own.
+    pub fn history(mut self, earlier: &History) -> Self {
+        match &mut self.start {
+            Start::New { history, .. } => history.clone_from(earlier),
+            _ => self.misuse = Some("a resumed run has its own history"),
+        }
+        self
+    }
+
+    /// Gives the run this id instead of a new one. A resumed run keeps its own.
+    pub fn run_id(mut self, id: impl Into<String>) -> Self {
+        match &mut self.start {
+            Start::New { run_id, .. } => *run_id = Some(id.into()),
+            _ => self.misuse = Some("a resumed run keeps its id"),
+        }
+        self
+    }
+
+    /// Allows this many steps in this call. A resumed run keeps its limits.
+    pub fn max_iterations(mut self, max_iterations: u32) -> Self {
+        match &self.start {
+            Start::New { .. } => self.limits.max_iterations = max_iterations,
+            _ => self.misuse = Some("a resumed run keeps its limits"),
+        }
+        self
+    }
+
+    /// Answers an open question of a resumed run.
+    pub fn answer(mut self, confirmation_id: impl Into<String>, decision: Decision) -> Self {
+        if matches!(self.start, Start::New { .. }) {
+            self.misuse = Some("a new run has no question to answer");
+        }
+        self.decisions.push((confirmation_id.into(), decision));
+        self
+    }
+
+    /// Keeps every event in this store before it takes effect, so that the run can be resumed
+    /// after a crash. No two processes can work on one stored run at a time.
+    pub fn store(mut self, store: impl Store + 'static) -> Self {
+        match &self.start {
+            Start::ResumeStored(_) => self.misuse = Some("a stored run keeps its store"),
+            _ => self.store = Some(Arc::new(store)),
+        }
+        self
+    }
+
+    /// Ends the run when this token is cancelled.
+    pub fn cancel_with(mut self, token: CancellationToken) -> Self {
+        self.cancellation = token;
+        self
+    }
+
+    /// Tells this function what happens while it happens.
+    pub fn on_update(mut self, listener: impl Fn(&Update<'_>) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Listener::new(listener));
+        self
+    }
+
+    /// Runs the call to its end on this thread.
+    ///
+    /// Fails inside an asynchronous runtime, where it would block the thread that has to make
+    /// progress: await the call there.
+    pub fn blocking(self) -> Result<Outcome<S::Output>, Error> {
+        if tokio::runtime::Handle::try_current().is_ok() {
+            return Err(Error::new(
+                ErrorKind::Misuse,
+                "`blocking` was called inside an asynchronous runtime: await the call instead",
+            ));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let runtime = runtime.map_err(|error| {
+            Error::new(ErrorKind::Misuse, "no runtime could be started").with_source(error)
+        })?;
+        runtime.block_on(self.into_future())
+    }
+
+    async fn run(self) -> Result<Outcome<S::Output>, Error> {
+        if let Some(misuse) = self.misuse {
+            return Err(Error::new(ErrorKind::Misuse, misuse));
+        }
+        let Self {
+            core,
+            start,
+            store,
+            cancellation,
+            listener,
+            limits,
+            decisions,
+            ..
+        } = self;
+        let (world, mut state) = match start {
+            Start::New {
+                input,
+                history,
+                run_id,
+            } => {
+                let inputs = core.program().check_inputs(values_of(&input)?)?;
+                let prepared = core.prepare(cancellation, listener)?;
+                let run_id = run_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+                let opening = Opening {
+                    inputs,
+                    history,
+                    run_id,
+                    limits,
+                };
+                begin(core, prepared, store, opening).await?
+            }
+            Start::Resume(run) => {
+                let mut prepared = core.prepare(cancellation, listener)?;
+                if let Some(store) = store {
+                    prepared.0.journal = Some(adopt(store, &run).await?);
+                }
+                resume(core, prepared, run)?
+            }
+            Start::ResumeStored(run_id) => {
+                let mut prepared = core.prepare(cancellation, listener)?;
+                let store =
+                    store.ok_or_else(|| Error::new(ErrorKind::Misuse, "no store is set"))?;
+                let lease = store.acquire(&run_id).await?;
+                let run = store.load(&run_id).await?.run;
+                prepared.0.journal = Some(Journal { store, lease });
+                resume(core, prepared, run)?
+            }
+        };
+        let stop = match answer(&mut state, &world, decisions).await {
+            Ok(()) => driver::drive(&mut state, &world).await,
+            Err(error) => Err(error),
+        };
+        match stop {
+            Ok(Stop::Finished) => Prediction::of(state.into_run()).map(Outcome::Finished),
+            Ok(Stop::Paused(questions)) => {
+                Ok(Outcome::Paused(Paused::new(state.into_run(), questions)))
+            }
+            Err(error) => Err(error.with_run(state.into_run())),
+        }
+    }
+}
+
+/// What a new run begins with.
+struct Opening {
+    inputs: Values,
+    history: History,
+    run_id: String,
+    limits: Limits,
+}
+
+async fn begin(
+    core: &Core,
+    (mut world, wording, agent): (World, Wording, AgentSpec),
+    store: Option<Arc<dyn Store>>,
+    opening: Opening,
+) -> Result<(World, RunState), Error> {
+    let Opening {
+        inputs,
+        history,
+        run_id,
+        limits,
+    } = opening;
+    if let Some(store) = store {
+        let lease = store.acquire(&run_id).await?;
+        world.journal = Some(Journal { store, lease });
+    }
+    let started = Started {
+        format: FORMAT,
+        run_id,
+        agent,
+        inputs,
+        history,
+        limits,
+    };
+    let event = Event::Started(Arc::new(started));
+    let record = Record {
+        position: 0,
+        at: Timestamp::now(),
+        event,
+    };
+    world.write(std::slice::from_ref(&record)).await?;
+    let state = RunState::begin(core.program().clone(), wording, record)?;
+    Ok((world, state))
+}
+
+/// Puts a run under the care of a store: a run that it does not know is taken in whole, a run
+/// that it knows must be as far as this one.
+async fn adopt(store: Arc<dyn Store>, run: &Run) -> Result<Journal, Error> {
+    let lease = store.acquire(run.id()).await?;
+    let ours = run.records().len() as u64;
+    match store.load(run.id()).await {
+        Ok(known) => {
+            let theirs = known.run.records().len() as u64;
+            if theirs != ours {
+                return Err(StoreError::position(run.id(), theirs, ours).into());
+            }
+        }
+        Err(error) if error.kind() == StoreErrorKind::NotFound => {
+            store.append(&lease, run.records()).await?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(Journal { store, lease })
+}
+
+fn resume(
+    core: &Core,
+    (world, wording, agent): (World, Wording, AgentSpec),
+    run: Run,
+) -> Result<(World, RunState), Error> {
+    if let Some(difference) = run.started().agent.difference(&agent) {
+        let message = format!("the run was made by another agent: {difference}");
+        return Err(Error::new(ErrorKind::Log, message).with_run(run));
+    }
+    let state = RunState::resume(core.program().clone(), wording, run)?;
+    Ok((world, state))
+}
+
+async fn answer(
+    state: &mut RunState,
+    world: &World,
+    decisions: Vec<(String, Decision)>,
+) -> Result<(), Error> {
+    for (confirmation_id, decision) in decisions {
+        let event = state.answer(&confirmation_id, decision)?;
+        driver::record(state, world, [event]).await?;
+    }
+    Ok(())
+}
+
+fn values_of(input: &impl serde::Serialize) -> Result<Values, Error> {
+    match serde_json::to_value(input) {
+        Ok(Value::Object(values)) => Ok(values),
+        Ok(_) => Err(Error::new(
+            ErrorKind::Input,
+            "the inputs are not a map of fields",
+        )),
+        Err(error) => {
+            let message = format!("the inputs cannot be written as JSON: {error}");
+            Err(Error::new(ErrorKind::Input, message).with_source(error))
+        }
+    }
+}
+
+impl<'a, S: Shape> IntoFuture for Call<'a, S> {
+    type Output = Result<Outcome<S::Output>, Error>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.run())
+    }
+}

@@ -1,0 +1,247 @@
+//! What all modules have in common: a program, its tools, and whom to ask in which words.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::adapter::{Adapter, AdapterChoice, Completion};
+use crate::driver::{Listener, World};
+use crate::error::{Error, ErrorKind};
+use crate::model::{Capabilities, LanguageModel};
+use crate::predictor::{Predictor, SavedModule, SavedTools};
+use crate::react::{Program, Wording};
+use crate::run::{AgentSpec, Limits, PredictorName};
+use crate::settings;
+use crate::tool::Tools;
+
+/// Which module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Predict,
+    ChainOfThought,
+    ReAct,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Predict => "predict",
+            Self::ChainOfThought => "chain_of_thought",
+            Self::ReAct => "react",
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Core {
+    kind: Kind,
+    program: Arc<Program>,
+    tools: Tools,
+    model: Option<Arc<dyn LanguageModel>>,
+    adapter: Option<AdapterChoice>,
+    step_adapter: Option<AdapterChoice>,
+}
+
+/// A predictor's model and adapter, settled for one run.
+type Settled = (Arc<dyn LanguageModel>, Arc<dyn Adapter>, Capabilities);
+
+impl Core {
+    pub(super) fn new(kind: Kind, program: Program, tools: Tools) -> Self {
+        Self {
+            kind,
+            program: Arc::new(program),
+            tools,
+            model: None,
+            adapter: None,
+            step_adapter: None,
+        }
+    }
+
+    pub(super) fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    pub(super) fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    pub(super) fn set_model(&mut self, model: Arc<dyn LanguageModel>) {
+        self.model = Some(model);
+    }
+
+    pub(super) fn set_adapter(&mut self, adapter: AdapterChoice) {
+        self.adapter = Some(adapter);
+    }
+
+    pub(super) fn set_step_adapter(&mut self, adapter: AdapterChoice) {
+        self.step_adapter = Some(adapter);
+    }
+
+    pub(super) fn change_limits(&mut self, change: impl FnOnce(&mut Limits)) {
+        change(&mut Arc::make_mut(&mut self.program).limits);
+    }
+
+    pub(super) fn set_instructions(&mut self, instructions: String) -> Result<(), Error> {
+        let signature = self.program.declared.with_instructions(instructions);
+        let program = match self.kind {
+            Kind::Predict => Program::predict(signature)?,
+            Kind::ChainOfThought => Program::chain_of_thought(signature)?,
+            Kind::ReAct => Program::react(signature, &self.tools, self.program.completion)?,
+        };
+        self.replace_program(program);
+        Ok(())
+    }
+
+    pub(super) fn set_completion(&mut self, completion: Completion) -> Result<(), Error> {
+        let program = Program::react(self.program.declared.clone(), &self.tools, completion)?;
+        self.replace_program(program);
+        Ok(())
+    }
+
+    /// Takes a program built anew; what was set on the predictors and the limits stays.
+    fn replace_program(&mut self, mut program: Program) {
+        program.limits = self.program.limits;
+        let kept: Vec<Predictor> = self
+            .predictors()
+            .into_iter()
+            .map(|(_, predictor)| predictor.clone())
+            .collect();
+        let mut kept = kept.into_iter();
+        each_predictor(&mut program, |predictor| {
+            if let Some(old) = kept.next() {
+                predictor.take_settings(old);
+            }
+        });
+        self.program = Arc::new(program);
+    }
+
+    pub(super) fn predictors(&self) -> Vec<(&'static str, &Predictor)> {
+        let program = &self.program;
+        match &program.step {
+            Some(step) => vec![
+                ("step", step),
+                ("extract", &program.extract),
+                ("summarise", &program.summarise),
+            ],
+            None => vec![("predict", &program.extract)],
+        }
+    }
+
+    pub(super) fn predictor_mut(&mut self, name: &str) -> Option<&mut Predictor> {
+        let has_steps = self.program.step.is_some();
+        let program = Arc::make_mut(&mut self.program);
+        match name {
+            "step" => program.step.as_mut(),
+            "extract" if has_steps => Some(&mut program.extract),
+            "summarise" if has_steps => Some(&mut program.summarise),
+            "predict" if !has_steps => Some(&mut program.extract),
+            _ => None,
+        }
+    }
+
+    pub(super) fn for_each_predictor(&mut self, change: impl FnMut(&mut Predictor)) {
+        each_predictor(Arc::make_mut(&mut self.program), change);
+    }
+
+    fn saved_tools(&self) -> Option<SavedTools> {
+        self.program
+            .step
+            .as_ref()
+            .map(|_| SavedTools::of(self.program.tool_specs()))
+    }
+
+    pub(super) fn save(&self) -> SavedModule {
+        SavedModule::of(self.kind.name(), &self.predictors(), self.saved_tools())
+    }
+
+    pub(super) fn load(&mut self, saved: &SavedModule) -> Result<(), Error> {
+        let restored = saved.restore(self.kind.name(), &self.predictors(), self.saved_tools())?;
+        let mut restored = restored.into_iter();
+        self.for_each_predictor(|predictor| {
+            if let Some(new) = restored.next() {
+                *predictor = new;
+            }
+        });
+        Ok(())
+    }
+
+    /// The model and the adapter of a predictor: its own, the module's, the scope's, the
+    /// program's, in this order.
+    fn settle(&self, predictor: &Predictor, own: Option<&AdapterChoice>) -> Result<Settled, Error> {
+        let model = predictor
+            .model()
+            .or(self.model.as_ref())
+            .cloned()
+            .or_else(settings::current_model)
+            .ok_or_else(|| {
+                Error::new(
+                    ErrorKind::NoModel,
+                    "no model is set: use `with_model`, `enact::scope` or `enact::configure`",
+                )
+            })?;
+        let capabilities = model.capabilities();
+        let choice = predictor
+            .adapter()
+            .or(own)
+            .or(self.adapter.as_ref())
+            .cloned();
+        let adapter = choice
+            .unwrap_or_else(settings::current_adapter)
+            .resolve(capabilities);
+        Ok((model, adapter, capabilities))
+    }
+
+    /// Settles whom to ask in which words for one run, and what the log says about it.
+    pub(super) fn prepare(
+        &self,
+        cancellation: CancellationToken,
+        listener: Option<Listener>,
+    ) -> Result<(World, Wording, AgentSpec), Error> {
+        let program = &self.program;
+        let extract = self.settle(&program.extract, None)?;
+        let summarise = self.settle(&program.summarise, None)?;
+        let step = match &program.step {
+            Some(step) => self.settle(step, self.step_adapter.as_ref())?,
+            None => extract.clone(),
+        };
+        let mut spec = AgentSpec::new(program.declared.clone(), step.0.name(), extract.1.name());
+        spec.base_url = step.0.base_url().map(str::to_owned);
+        spec.step_adapter = program.step.as_ref().map(|_| step.1.name().to_owned());
+        spec.completion = program.completion;
+        spec.tools = program.tool_specs().cloned().collect();
+        let wording = Wording {
+            step: (step.1, step.2),
+            extract: (extract.1, extract.2),
+            summarise: (summarise.1, summarise.2),
+        };
+        let models = HashMap::from([
+            (PredictorName::Step, step.0),
+            (PredictorName::Extract, extract.0),
+            (PredictorName::Summarise, summarise.0),
+        ]);
+        Ok((
+            World {
+                models,
+                tools: self.tools.clone(),
+                cancellation,
+                listener,
+                journal: None,
+            },
+            wording,
+            spec,
+        ))
+    }
+}
+
+/// Visits the predictors in the order of [`Core::predictors`].
+fn each_predictor(program: &mut Program, mut change: impl FnMut(&mut Predictor)) {
+    let has_steps = program.step.is_some();
+    if let Some(step) = &mut program.step {
+        change(step);
+    }
+    change(&mut program.extract);
+    if has_steps {
+        change(&mut program.summarise);
+    }
+}

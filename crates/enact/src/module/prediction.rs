@@ -1,0 +1,177 @@
+//! What a call gives: a prediction, or a pause.
+
+use std::ops::Deref;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::{Error, ErrorKind};
+use crate::model::Usage;
+use crate::run::{Event, History, Question, Run, TerminationReason, Trajectory};
+use crate::signature::Values;
+
+/// How a call ended: with outputs, or with questions for a person.
+#[derive(Debug)]
+#[must_use]
+pub enum Outcome<O> {
+    /// The run is over.
+    Finished(Prediction<O>),
+    /// The run waits for a person.
+    Paused(Paused),
+}
+
+impl<O> Outcome<O> {
+    /// The prediction; a pause becomes an error that carries the run. For agents whose tools
+    /// never ask.
+    pub fn finished(self) -> Result<Prediction<O>, Error> {
+        match self {
+            Self::Finished(prediction) => Ok(prediction),
+            Self::Paused(paused) => {
+                let names: Vec<&str> = paused
+                    .questions
+                    .iter()
+                    .map(|question| question.tool_call.name.as_str())
+                    .collect();
+                let message = format!(
+                    "the run waits for a person to decide about {}: match on `Outcome::Paused` and \
+                     resume it",
+                    names.join(", ")
+                );
+                Err(Error::new(ErrorKind::Paused, message).with_run(paused.run))
+            }
+        }
+    }
+
+    /// The run, whichever way the call ended.
+    pub fn run(&self) -> &Run {
+        match self {
+            Self::Finished(prediction) => prediction.run(),
+            Self::Paused(paused) => paused.run(),
+        }
+    }
+}
+
+/// A run that waits for a person. Serialises; resume it anywhere with the module's `resume`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Paused {
+    run: Run,
+    questions: Vec<Question>,
+}
+
+impl Paused {
+    pub(super) fn new(run: Run, questions: Vec<Question>) -> Self {
+        Self { run, questions }
+    }
+
+    /// Every open question.
+    pub fn questions(&self) -> &[Question] {
+        &self.questions
+    }
+
+    /// The run so far: inputs, trajectory, history.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The number of the step that waits, counted from 0.
+    pub fn iteration(&self) -> usize {
+        let steps = self
+            .run
+            .events()
+            .filter(|event| matches!(event, Event::Stepped(_)));
+        steps.count().saturating_sub(1)
+    }
+}
+
+impl From<Paused> for Run {
+    fn from(paused: Paused) -> Self {
+        paused.run
+    }
+}
+
+/// The outputs of a call, and how they came about. Dereferences to the outputs.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Prediction<O> {
+    /// The declared outputs.
+    pub outputs: O,
+    /// The transcript: hand it to a later call and the conversation goes on.
+    pub history: History,
+    /// Tokens and requests spent.
+    pub usage: Usage,
+    /// Why the run ended.
+    pub termination: TerminationReason,
+    run: Run,
+}
+
+impl<O: DeserializeOwned> Prediction<O> {
+    /// The prediction of a run that has finished.
+    pub(super) fn of(run: Run) -> Result<Self, Error> {
+        let (Some(values), Some(termination)) = (run.outputs(), run.termination()) else {
+            return Err(Error::new(ErrorKind::NoAnswer, "the run has no outputs").with_run(run));
+        };
+        match serde_json::from_value(Value::Object(values.clone())) {
+            Ok(outputs) => Ok(Self {
+                outputs,
+                history: run.history(),
+                usage: run.usage(),
+                termination,
+                run,
+            }),
+            Err(error) => {
+                let message = format!("the outputs do not fit their Rust types: {error}");
+                Err(Error::new(ErrorKind::NoAnswer, message)
+                    .with_source(error)
+                    .with_run(run))
+            }
+        }
+    }
+}
+
+impl<O> Prediction<O> {
+    /// Whether the agent came to its outputs by itself, not because a limit made it answer.
+    pub fn success(&self) -> bool {
+        self.termination == TerminationReason::Success
+    }
+
+    /// Thought, tool, arguments and observation of every call.
+    pub fn trajectory(&self) -> Trajectory {
+        self.run.trajectory()
+    }
+
+    /// What the model reasoned before it gave the outputs, if it was asked to.
+    pub fn reasoning(&self) -> Option<&str> {
+        self.run.events().rev().find_map(|event| match event {
+            Event::Extracted { outputs, .. } => outputs.get("reasoning").and_then(Value::as_str),
+            _ => None,
+        })
+    }
+
+    /// The outputs by name.
+    pub fn values(&self) -> &Values {
+        static NONE: std::sync::OnceLock<Values> = std::sync::OnceLock::new();
+        self.run
+            .outputs()
+            .unwrap_or_else(|| NONE.get_or_init(Values::new))
+    }
+
+    /// How long it took.
+    pub fn execution_time(&self) -> Duration {
+        self.run.execution_time()
+    }
+
+    /// The log.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+}
+
+impl<O> Deref for Prediction<O> {
+    type Target = O;
+
+    fn deref(&self) -> &O {
+        &self.outputs
+    }
+}

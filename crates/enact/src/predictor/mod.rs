@@ -1,0 +1,178 @@
+//! Predictors: one request to a model, as two pure halves, rendering and reading.
+//!
+//! `Predict` and `ChainOfThought` hold one predictor, `ReAct` holds three by name: `step`,
+//! `extract` and `summarise`. Instructions, demonstrations, adapter, model and sampling can be set
+//! on each.
+
+mod demo;
+mod saved;
+
+use std::sync::Arc;
+
+use crate::adapter::{Adapter, AdapterChoice, Task, Tooling};
+use crate::model::{Capabilities, LanguageModel, ModelOptions, Prompt, Request};
+use crate::run::Entry;
+use crate::signature::{SchemaError, Signature, Validator};
+
+pub use demo::Demo;
+pub use saved::{SavedModule, SavedPredictor, SavedTools, StateError};
+
+/// One request to a model: what is asked, with which examples, in which words, of whom.
+#[derive(Debug, Clone)]
+pub struct Predictor {
+    task: Task,
+    /// The instructions that the predictor was built with.
+    built_in: String,
+    demos: Vec<Demo>,
+    adapter: Option<AdapterChoice>,
+    model: Option<Arc<dyn LanguageModel>>,
+    options: ModelOptions,
+}
+
+impl Predictor {
+    /// A predictor of a signature, with tools if it is to choose calls.
+    pub fn new(signature: Signature, tooling: Option<Tooling>) -> Result<Self, SchemaError> {
+        let outputs = Arc::new(Validator::new(signature.output_schema())?);
+        Ok(Self {
+            built_in: signature.instructions().to_owned(),
+            task: Task {
+                signature,
+                outputs,
+                tooling,
+            },
+            demos: Vec::new(),
+            adapter: None,
+            model: None,
+            options: ModelOptions::default(),
+        })
+    }
+
+    /// What goes in and what comes out of one request.
+    pub fn signature(&self) -> &Signature {
+        &self.task.signature
+    }
+
+    /// What is asked, tools included.
+    pub fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// The demonstrations.
+    pub fn demos(&self) -> &[Demo] {
+        &self.demos
+    }
+
+    /// The adapter set on this predictor, if any.
+    pub fn adapter(&self) -> Option<&AdapterChoice> {
+        self.adapter.as_ref()
+    }
+
+    /// The model set on this predictor, if any.
+    pub fn model(&self) -> Option<&Arc<dyn LanguageModel>> {
+        self.model.as_ref()
+    }
+
+    /// Replaces the instructions.
+    pub fn set_instructions(&mut self, instructions: impl Into<String>) {
+        self.task.signature = self.task.signature.with_instructions(instructions);
+    }
+
+    /// The instructions, if they are not those that the predictor was built with.
+    pub(crate) fn tuned_instructions(&self) -> Option<&str> {
+        let current = self.task.signature.instructions();
+        (current != self.built_in).then_some(current)
+    }
+
+    /// Goes back to the instructions that the predictor was built with.
+    pub(crate) fn restore_instructions(&mut self) {
+        if self.tuned_instructions().is_some() {
+            self.set_instructions(self.built_in.clone());
+        }
+    }
+
+    pub(crate) fn set_signature(&mut self, signature: Signature) {
+        self.task.signature = signature;
+    }
+
+    /// Replaces the demonstrations.
+    pub fn set_demos(&mut self, demos: Vec<Demo>) {
+        self.demos = demos;
+    }
+
+    /// Puts this predictor into the words of one adapter, whatever is set elsewhere.
+    pub fn set_adapter(&mut self, adapter: impl Into<AdapterChoice>) {
+        self.adapter = Some(adapter.into());
+    }
+
+    /// Asks this model, whatever is set elsewhere.
+    pub fn set_model(&mut self, model: impl LanguageModel + 'static) {
+        self.model = Some(Arc::new(model));
+    }
+
+    /// Sets how to sample.
+    pub fn set_options(&mut self, options: ModelOptions) {
+        self.options = options;
+    }
+
+    /// How to sample.
+    pub fn options(&self) -> &ModelOptions {
+        &self.options
+    }
+
+    /// The prompt: system part, demonstrations, then these entries.
+    pub fn render<'a>(
+        &self,
+        adapter: &dyn Adapter,
+        entries: impl IntoIterator<Item = &'a Entry>,
+    ) -> Prompt {
+        let mut prompt = Prompt::new();
+        prompt.push(crate::model::Message::System {
+            text: adapter.system(&self.task),
+        });
+        for demo in &self.demos {
+            self.render_onto(adapter, demo.entries(), &mut prompt);
+        }
+        self.render_onto(adapter, entries, &mut prompt);
+        prompt
+    }
+
+    /// Appends entries to a prompt of this predictor.
+    pub fn render_onto<'a>(
+        &self,
+        adapter: &dyn Adapter,
+        entries: impl IntoIterator<Item = &'a Entry>,
+        prompt: &mut Prompt,
+    ) {
+        for entry in entries {
+            prompt.extend(adapter.render(&self.task, entry));
+        }
+    }
+
+    /// The request that carries a prompt of this predictor.
+    pub fn request(
+        &self,
+        adapter: &dyn Adapter,
+        capabilities: Capabilities,
+        prompt: Prompt,
+    ) -> Request {
+        let request = Request::new(prompt).with_options(self.options.clone());
+        adapter.shape(&self.task, capabilities, request)
+    }
+}
+
+impl Predictor {
+    /// Takes over what was set on another predictor, except its signature.
+    pub(crate) fn take_settings(&mut self, other: Predictor) {
+        let Predictor {
+            demos,
+            adapter,
+            model,
+            options,
+            ..
+        } = other;
+        self.demos = demos;
+        self.adapter = adapter;
+        self.model = model;
+        self.options = options;
+    }
+}

@@ -1,0 +1,215 @@
+//! Saved state: what was tuned in a module, as named fields in JSON.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::{Demo, Predictor};
+use crate::model::ModelOptions;
+use crate::run::canonical_json;
+use crate::signature::{SignatureError, SignatureState};
+use crate::tool::ToolSpec;
+
+/// The version of saved state that this release writes.
+const VERSION: u32 = 1;
+
+/// The saved state of a module. Tool texts are not in it: they are rendered from the current
+/// tools, and only a fingerprint says which tools the state was made with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SavedModule {
+    /// The version of the format.
+    pub version: u32,
+    /// Which module: `predict`, `chain_of_thought` or `react`.
+    pub module: String,
+    /// The state of each predictor by name.
+    pub predictors: BTreeMap<String, SavedPredictor>,
+    /// The tools that the state was made with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<SavedTools>,
+}
+
+/// The saved state of a predictor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SavedPredictor {
+    /// Instructions and field descriptions.
+    pub signature: SignatureState,
+    /// Demonstrations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub demos: Vec<Demo>,
+    /// Sampling.
+    #[serde(default)]
+    pub options: ModelOptions,
+}
+
+/// Which tools a saved state was made with: name to fingerprint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SavedTools(BTreeMap<String, String>);
+
+/// Saved state that does not fit the module.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// Written by a newer release.
+    #[error("the saved state has version {0}; this enact reads up to {VERSION}: use a newer one")]
+    Version(u32),
+    /// Made by another kind of module.
+    #[error("the saved state is of a `{found}` module, not of `{expected}`")]
+    Module {
+        /// What the state is of.
+        found: String,
+        /// What the module is.
+        expected: &'static str,
+    },
+    /// A predictor is missing from the state, or unknown to the module.
+    #[error("the saved state has the predictors {found:?}, the module has {expected:?}")]
+    Predictors {
+        /// The state's.
+        found: Vec<String>,
+        /// The module's.
+        expected: Vec<String>,
+    },
+    /// The fields differ.
+    #[error("predictor `{predictor}`: {source}")]
+    Signature {
+        /// Which predictor.
+        predictor: String,
+        /// How they differ.
+        source: SignatureError,
+    },
+    /// The tools differ.
+    #[error("the saved state was made with other tools: {0}")]
+    Tools(String),
+}
+
+impl SavedTools {
+    /// The fingerprints of these tools.
+    pub fn of<'a>(specs: impl IntoIterator<Item = &'a ToolSpec>) -> Self {
+        Self(
+            specs
+                .into_iter()
+                .map(|spec| (spec.name.clone(), fingerprint(spec)))
+                .collect(),
+        )
+    }
+
+    fn compare(&self, current: &Self) -> Result<(), StateError> {
+        let mut differences = Vec::new();
+        for (name, print) in &self.0 {
+            match current.0.get(name) {
+                None => differences.push(format!("`{name}` is gone")),
+                Some(other) if other != print => differences.push(format!("`{name}` has changed")),
+                Some(_) => {}
+            }
+        }
+        let new = current.0.keys().filter(|name| !self.0.contains_key(*name));
+        differences.extend(new.map(|name| format!("`{name}` is new")));
+        if differences.is_empty() {
+            Ok(())
+        } else {
+            Err(StateError::Tools(differences.join(", ")))
+        }
+    }
+}
+
+fn fingerprint(spec: &ToolSpec) -> String {
+    let text = canonical_json(&Value::Array(vec![
+        Value::String(spec.name.clone()),
+        Value::String(spec.description.clone()),
+        spec.parameters.clone(),
+    ]));
+    Sha256::digest(text.as_bytes())
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+impl SavedModule {
+    /// The state of a module. Instructions are in it only where they were tuned, so that better
+    /// built-in wording reaches modules that load it later.
+    pub(crate) fn of(
+        module: &'static str,
+        predictors: &[(&'static str, &Predictor)],
+        tools: Option<SavedTools>,
+    ) -> Self {
+        let predictors = predictors
+            .iter()
+            .map(|(name, predictor)| {
+                let mut signature = predictor.signature().state();
+                signature.instructions = predictor.tuned_instructions().map(str::to_owned);
+                let saved = SavedPredictor {
+                    signature,
+                    demos: predictor.demos.clone(),
+                    options: predictor.options.clone(),
+                };
+                ((*name).to_owned(), saved)
+            })
+            .collect();
+        Self {
+            version: VERSION,
+            module: module.to_owned(),
+            predictors,
+            tools,
+        }
+    }
+
+    /// New predictors with this state, or what does not fit. Nothing is changed on failure.
+    pub(crate) fn restore(
+        &self,
+        module: &'static str,
+        predictors: &[(&'static str, &Predictor)],
+        tools: Option<SavedTools>,
+    ) -> Result<Vec<Predictor>, StateError> {
+        if self.version > VERSION {
+            return Err(StateError::Version(self.version));
+        }
+        if self.module != module {
+            return Err(StateError::Module {
+                found: self.module.clone(),
+                expected: module,
+            });
+        }
+        let known = predictors
+            .iter()
+            .all(|(name, _)| self.predictors.contains_key(*name));
+        if !known || predictors.len() != self.predictors.len() {
+            return Err(StateError::Predictors {
+                found: self.predictors.keys().cloned().collect(),
+                expected: predictors
+                    .iter()
+                    .map(|(name, _)| (*name).to_owned())
+                    .collect(),
+            });
+        }
+        if let (Some(saved), Some(current)) = (&self.tools, &tools) {
+            saved.compare(current)?;
+        }
+        let mut restored = Vec::with_capacity(predictors.len());
+        for (name, predictor) in predictors {
+            let Some(saved) = self.predictors.get(*name) else {
+                continue;
+            };
+            let signature =
+                predictor
+                    .signature()
+                    .load_state(&saved.signature)
+                    .map_err(|source| StateError::Signature {
+                        predictor: (*name).to_owned(),
+                        source,
+                    })?;
+            let mut predictor = (*predictor).clone();
+            predictor.set_signature(signature);
+            match &saved.signature.instructions {
+                Some(tuned) => predictor.set_instructions(tuned),
+                None => predictor.restore_instructions(),
+            }
+            predictor.set_demos(saved.demos.clone());
+            predictor.set_options(saved.options.clone());
+            restored.push(predictor);
+        }
+        Ok(restored)
+    }
+}

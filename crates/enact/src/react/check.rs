@@ -1,0 +1,226 @@
+//! Checks calls before anything runs: does the tool exist, do the arguments fit.
+
+use serde_json::Value;
+
+use super::program::Program;
+use crate::adapter::{ReadCall, Repair, RepairKind};
+use crate::run::{Call, PlannedCall};
+use crate::signature::{Field, Values};
+
+/// How many names an answer to an unknown name may list.
+const MAX_NAMES: usize = 5;
+/// How much of a schema an answer may show.
+const MAX_SCHEMA: usize = 600;
+
+/// A call of a user's tool, ready to run or refused with what the model is told.
+pub(super) fn tool_call(
+    program: &Program,
+    id: String,
+    read: ReadCall,
+    repairs: &mut Vec<Repair>,
+) -> PlannedCall {
+    let (name, raw_args) = (read.name, read.args);
+    let refused = |name: String, args: Values, raw: Option<String>, refusal: String| PlannedCall {
+        call: Call {
+            id: id.clone(),
+            name,
+            args,
+            raw,
+        },
+        refusal: Some(refusal),
+    };
+    let Some(known) = known_name(program, &name) else {
+        let refusal = unknown_tool(program, &name);
+        return match raw_args {
+            Ok(args) => refused(name, args, None, refusal),
+            Err(unreadable) => refused(name, Values::new(), Some(unreadable.raw), refusal),
+        };
+    };
+    if known != name {
+        repairs.push(Repair::new(
+            RepairKind::Name,
+            format!("`{name}` → `{known}`"),
+        ));
+    }
+    let args = match raw_args {
+        Ok(args) => args,
+        Err(unreadable) => {
+            let refusal = format!(
+                "Invalid arguments for `{known}`: {}. Expected a JSON object that fits {}",
+                unreadable.problem,
+                schema_excerpt(program, &known)
+            );
+            return refused(known, Values::new(), Some(unreadable.raw), refusal);
+        }
+    };
+    match checked_args(program, &known, args.clone()) {
+        Ok((args, coerced)) => {
+            repairs.extend(
+                coerced
+                    .into_iter()
+                    .map(|what| Repair::new(RepairKind::Coercion, what)),
+            );
+            PlannedCall {
+                call: Call {
+                    id,
+                    name: known,
+                    args,
+                    raw: None,
+                },
+                refusal: None,
+            }
+        }
+        Err(problems) => {
+            let refusal = format!(
+                "Invalid arguments for `{known}`: {problems}. Expected a JSON object that fits {}",
+                schema_excerpt(program, &known)
+            );
+            refused(known, args, None, refusal)
+        }
+    }
+}
+
+/// A call that a person put in place of another: checked like any, with all problems told.
+pub(super) fn edit(
+    program: &Program,
+    name: &str,
+    args: Values,
+) -> Result<(String, Values), String> {
+    if program.tool(name).is_none() {
+        return Err(unknown_tool(program, name));
+    }
+    checked_args(program, name, args).map(|(args, _)| (name.to_owned(), args))
+}
+
+fn checked_args(
+    program: &Program,
+    name: &str,
+    args: Values,
+) -> Result<(Values, Vec<String>), String> {
+    let Some((_, validator)) = program.tool(name) else {
+        return Err(unknown_tool(program, name));
+    };
+    let checked = validator
+        .check(Value::Object(args))
+        .map_err(|problems| problems.to_string())?;
+    match checked.value {
+        Value::Object(args) => Ok((args, checked.coerced)),
+        _ => Err("the arguments are not an object".to_owned()),
+    }
+}
+
+/// The declared outputs from what the model handed in: coerced, checked, in declared order, with
+/// what may be left out filled in.
+pub(super) fn outputs(
+    program: &Program,
+    values: Values,
+    repairs: &mut Vec<Repair>,
+) -> Result<Values, String> {
+    let values = fill_optional(program.declared.outputs(), values);
+    let checked = program
+        .outputs
+        .check(Value::Object(values))
+        .map_err(|problems| problems.to_string())?;
+    repairs.extend(
+        checked
+            .coerced
+            .into_iter()
+            .map(|what| Repair::new(RepairKind::Coercion, what)),
+    );
+    let Value::Object(mut values) = checked.value else {
+        return Err("the outputs are not an object".to_owned());
+    };
+    let mut ordered = Values::new();
+    for field in program.declared.outputs() {
+        if let Some(value) = values.shift_remove(&field.name) {
+            ordered.insert(field.name.clone(), value);
+        }
+    }
+    Ok(ordered)
+}
+
+fn fill_optional(fields: &[Field], mut values: Values) -> Values {
+    for field in fields
+        .iter()
+        .filter(|field| field.default.is_some() || field.ty.is_optional())
+    {
+        let default = || field.default.clone().unwrap_or(Value::Null);
+        values.entry(field.name.as_str()).or_insert_with(default);
+    }
+    values
+}
+
+/// The tool that a name means: itself, or the only one that differs in case and punctuation.
+fn known_name(program: &Program, name: &str) -> Option<String> {
+    if program.tool(name).is_some() {
+        return Some(name.to_owned());
+    }
+    let bare = bare_name(name);
+    let mut alike = program
+        .tool_specs()
+        .filter(|spec| bare_name(&spec.name) == bare);
+    match (alike.next(), alike.next()) {
+        (Some(spec), None) => Some(spec.name.clone()),
+        _ => None,
+    }
+}
+
+fn bare_name(name: &str) -> String {
+    let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
+    last.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+fn unknown_tool(program: &Program, name: &str) -> String {
+    let shown: String = name.chars().take(64).collect();
+    let names: Vec<&str> = program
+        .tool_specs()
+        .map(|spec| spec.name.as_str())
+        .collect();
+    let mut near: Vec<(f64, &str)> = names
+        .iter()
+        .map(|known| {
+            (
+                strsim::jaro_winkler(&shown.to_lowercase(), &known.to_lowercase()),
+                *known,
+            )
+        })
+        .filter(|(score, _)| *score > 0.75)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let quoted = |names: &mut dyn Iterator<Item = &str>| {
+        names
+            .take(MAX_NAMES)
+            .map(|name| format!("`{name}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let done = program.completion.tool_name();
+    if !near.is_empty() {
+        let near = quoted(&mut near.into_iter().map(|(_, name)| name));
+        return format!(
+            "Unknown tool `{shown}`. Did you mean {near}? To end the task call `{done}`."
+        );
+    }
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let rest = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    let known = quoted(&mut names.into_iter().chain([done]));
+    format!("Unknown tool `{shown}`. There is {known}{rest}.")
+}
+
+fn schema_excerpt(program: &Program, name: &str) -> String {
+    let schema = program
+        .tool(name)
+        .map(|(spec, _)| spec.parameters.to_string())
+        .unwrap_or_default();
+    match schema.char_indices().nth(MAX_SCHEMA) {
+        Some((end, _)) => format!("{}…", &schema[..end]),
+        None => schema,
+    }
+}

@@ -1,0 +1,140 @@
+//! What to do when a prompt no longer fits: which part of the transcript to summarise, and what
+//! the summarising and extracting predictors get to see. The log keeps everything.
+
+use serde_json::Value;
+
+use super::state::RunState;
+use super::text;
+use crate::model::{Image, Part};
+use crate::run::{Entry, visible};
+use crate::signature::Values;
+
+/// How often a run may try to shorten its transcript for one prompt.
+const MAX_ATTEMPTS: u32 = 3;
+
+/// How often the prompt did not fit since it last did.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Overflow {
+    attempts: u32,
+}
+
+impl Overflow {
+    pub(super) fn count(&mut self) {
+        self.attempts += 1;
+    }
+
+    pub(super) fn attempts(self) -> u32 {
+        self.attempts.min(MAX_ATTEMPTS)
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.attempts = 0;
+    }
+
+    /// How many of the latest steps stay as they are: fewer at each attempt.
+    fn kept_steps(self) -> usize {
+        MAX_ATTEMPTS.saturating_sub(self.attempts) as usize
+    }
+
+    /// How much of each text the summarising predictor sees: less at each attempt.
+    fn clip(self) -> usize {
+        match self.attempts {
+            0 | 1 => 4000,
+            2 => 1000,
+            _ => 250,
+        }
+    }
+}
+
+/// How many entries a summary should stand for, or `None` when there is nothing left to shorten.
+pub(super) fn plan(state: &RunState, overflow: Overflow) -> Option<usize> {
+    if overflow.attempts > MAX_ATTEMPTS {
+        return None;
+    }
+    let entries = state.run().transcript();
+    let steps: Vec<usize> = entries
+        .iter()
+        .enumerate()
+        .filter(|(_, entry)| matches!(entry, Entry::Assistant { .. }))
+        .map(|(index, _)| index)
+        .collect();
+    // Keep as many steps as this attempt allows, but always find something to shorten.
+    (0..=overflow.kept_steps()).rev().find_map(|kept| {
+        let covers = match kept {
+            0 => entries.len(),
+            kept => *steps.get(steps.len().checked_sub(kept)?)?,
+        };
+        let shortened = entries[covered_before(&entries)..covers]
+            .iter()
+            .any(|entry| !matches!(entry, Entry::Inputs { .. } | Entry::Summary { .. }));
+        shortened.then_some(covers)
+    })
+}
+
+/// How many entries an earlier summary stands for already.
+fn covered_before(entries: &[Entry]) -> usize {
+    let summaries = entries.iter().rev().filter_map(|entry| match entry {
+        Entry::Summary { covers, .. } => Some(*covers),
+        _ => None,
+    });
+    summaries.take(1).sum()
+}
+
+/// What the summarising predictor sees.
+pub(super) fn summary_request(state: &RunState, covers: usize, overflow: Overflow) -> Vec<Entry> {
+    let entries = state.run().transcript();
+    let covered = &entries[..covers.min(entries.len())];
+    let inputs = Value::Object(state.started().inputs.clone());
+    let task = format!("{}\n{inputs}", state.program().declared.instructions());
+    let transcript = text::of_entries(visible(covered), overflow.clip());
+    let values = Values::from_iter([
+        ("task".to_owned(), Value::String(task)),
+        ("transcript".to_owned(), Value::String(transcript)),
+    ]);
+    vec![Entry::Inputs { values }]
+}
+
+/// What the answering predictor sees: the conversation before, the inputs, and, after steps, the
+/// trajectory with its pictures.
+pub(super) fn extract_entries(state: &RunState) -> Vec<Entry> {
+    let entries = state.run().transcript();
+    let own = state.started().history.entries().len();
+    let mut before = Vec::new();
+    let mut steps = Vec::new();
+    for entry in visible(&entries) {
+        // The entries of this run stand at or after `own`; references tell where.
+        let is_own = entries[own..]
+            .iter()
+            .any(|candidate| std::ptr::eq(candidate, entry));
+        match entry {
+            Entry::Inputs { .. } if is_own => {}
+            _ if is_own => steps.push(entry),
+            _ => before.push(entry.clone()),
+        }
+    }
+    let mut values = state.started().inputs.clone();
+    if state.program().step.is_none() {
+        before.push(Entry::Inputs { values });
+        return before;
+    }
+    let images: Vec<Image> = steps
+        .iter()
+        .filter_map(|entry| match entry {
+            Entry::Results { results } => Some(results),
+            _ => None,
+        })
+        .flatten()
+        .flat_map(|result| result.observation.images.iter().cloned())
+        .collect();
+    let trajectory = text::of_entries(steps, usize::MAX);
+    values.insert("trajectory".to_owned(), Value::String(trajectory));
+    before.push(Entry::Inputs { values });
+    if !images.is_empty() {
+        let mut parts = vec![Part::Text(
+            "The pictures in the trajectory, in order:".to_owned(),
+        )];
+        parts.extend(images.into_iter().map(Part::Image));
+        before.push(Entry::User { parts });
+    }
+    before
+}

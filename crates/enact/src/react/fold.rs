@@ -1,0 +1,315 @@
+//! Taking events into the state of a run.
+
+use super::compact;
+use super::state::{Acting, AfterSummary, CallState, CallStatus, Phase, RunState};
+use crate::model::{ModelErrorKind, Reply};
+use crate::run::{
+    Decision, Entry, Event, Observation, PlannedCall, PredictorName, Record, StepOutcome, Stepped,
+    TerminationReason, transcript,
+};
+use crate::tool::Confirmation;
+
+impl RunState {
+    /// Takes an event into the state. The record's position must be the next one.
+    pub fn apply(&mut self, record: Record) {
+        let index = self.run.records().len();
+        let is_summary = matches!(record.event, Event::Summarised { .. });
+        let extraction = self.fold(index, &record.event);
+        self.run.push(record);
+        if is_summary {
+            self.take_summary();
+        }
+        if let Some(reason) = extraction {
+            self.enter_extract(reason);
+        }
+        self.finish_step_if_done();
+    }
+
+    /// Takes what can be taken without the transcript. Returns the reason when the outputs are
+    /// to be extracted next.
+    fn fold(&mut self, index: usize, event: &Event) -> Option<TerminationReason> {
+        match event {
+            Event::Stepped(stepped) if stepped.outcome == StepOutcome::Extract => {
+                self.iterations += 1;
+                return Some(TerminationReason::Success);
+            }
+            Event::LoopEnded { reason } => return Some(*reason),
+            Event::Stepped(stepped) => self.fold_step(index, stepped),
+            Event::Misread {
+                predictor,
+                reply,
+                problem,
+                ..
+            } => {
+                self.fold_misread(*predictor, reply, problem);
+            }
+            Event::ModelFailed {
+                predictor, kind, ..
+            } => {
+                if *kind == ModelErrorKind::ContextLength {
+                    self.fold_overflow(*predictor);
+                }
+            }
+            Event::ToolStarted { call_id } => self.set_status(call_id, CallStatus::Started),
+            Event::ToolFinished {
+                call_id,
+                observation,
+                ..
+            } => {
+                self.set_status(call_id, CallStatus::Done(observation.clone()));
+            }
+            Event::Asked(question) => {
+                self.set_status(&question.tool_call.id, CallStatus::Asked(question.clone()));
+            }
+            Event::Answered {
+                confirmation_id,
+                decision,
+            } => {
+                self.fold_answer(confirmation_id, decision);
+            }
+            Event::Summarised { .. } | Event::Started(_) => {}
+            Event::Extracted { outputs, .. } => {
+                if let Phase::Extract { reason, .. } = self.phase {
+                    let names = self.program.declared.outputs();
+                    let declared = names.iter().filter_map(|field| {
+                        outputs
+                            .get(&field.name)
+                            .map(|value| (field.name.clone(), value.clone()))
+                    });
+                    self.phase = Phase::Commit {
+                        reason,
+                        outputs: declared.collect(),
+                    };
+                }
+            }
+            Event::Finished { .. } | Event::Failed { .. } => self.phase = Phase::Ended,
+        }
+        None
+    }
+
+    fn fold_step(&mut self, index: usize, stepped: &Stepped) {
+        self.iterations += 1;
+        self.overflow.reset();
+        match &stepped.outcome {
+            StepOutcome::Act => {
+                self.was_nudged = false;
+                let is_bad = stepped
+                    .calls
+                    .iter()
+                    .all(|planned| planned.refusal.is_some());
+                self.bad_in_row = if is_bad { self.bad_in_row + 1 } else { 0 };
+                let calls = stepped
+                    .calls
+                    .iter()
+                    .map(|planned| self.plan(planned))
+                    .collect();
+                self.phase = Phase::Act(Acting {
+                    record: index,
+                    calls,
+                });
+            }
+            StepOutcome::Commit(outputs) => {
+                let reason = TerminationReason::Success;
+                self.phase = Phase::Commit {
+                    reason,
+                    outputs: outputs.clone(),
+                };
+            }
+            StepOutcome::Extract => {}
+            StepOutcome::Nudge(notice) => {
+                self.was_nudged = true;
+                self.extend_step_prompt(&transcript::nudged(stepped, notice));
+                self.continue_loop();
+            }
+        }
+    }
+
+    fn plan(&self, planned: &PlannedCall) -> CallState {
+        let call = planned.call.clone();
+        let status = match (&planned.refusal, self.program.tool(&call.name)) {
+            (Some(refusal), _) => CallStatus::Done(Observation::error(refusal.clone())),
+            (None, Some((spec, _))) if spec.confirmation == Confirmation::Always => {
+                CallStatus::Unconfirmed
+            }
+            (None, _) => CallStatus::Ready,
+        };
+        CallState { call, status }
+    }
+
+    fn set_status(&mut self, call_id: &str, status: CallStatus) {
+        if let Phase::Act(acting) = &mut self.phase
+            && let Some(call) = acting
+                .calls
+                .iter_mut()
+                .find(|state| state.call.id == call_id)
+        {
+            call.status = status;
+        }
+    }
+
+    fn fold_answer(&mut self, confirmation_id: &str, decision: &Decision) {
+        let Phase::Act(acting) = &mut self.phase else {
+            return;
+        };
+        let asked = acting.calls.iter_mut().find(|state| {
+            matches!(&state.status, CallStatus::Asked(question)
+                if question.confirmation_id == confirmation_id)
+        });
+        let Some(state) = asked else { return };
+        state.status = match decision {
+            Decision::Approve => CallStatus::Ready,
+            Decision::Edit { name, args } => {
+                state.call.name.clone_from(name);
+                state.call.args.clone_from(args);
+                CallStatus::Ready
+            }
+            Decision::Reject(message) => CallStatus::Decided(Observation::value(match message {
+                Some(message) => format!("The user declined this call: {message}"),
+                None => "The user declined this call. It was not executed.".to_owned(),
+            })),
+            Decision::Feedback(text) => {
+                CallStatus::Decided(Observation::value(format!("User feedback: {text}")))
+            }
+        };
+    }
+
+    fn fold_misread(&mut self, predictor: PredictorName, reply: &Reply, problem: &str) {
+        let added = transcript::misread(reply, problem);
+        match predictor {
+            PredictorName::Step => {
+                self.bad_in_row += 1;
+                self.extend_step_prompt(&added);
+                self.continue_loop();
+            }
+            PredictorName::Summarise => self.fold_overflow(predictor),
+            PredictorName::Extract => {
+                let limit = self.started().limits.max_repairs;
+                if let Phase::Extract {
+                    prompt, misreads, ..
+                } = &mut self.phase
+                {
+                    *misreads += 1;
+                    if *misreads > limit {
+                        let message = format!(
+                            "no outputs: {misreads} replies could not be read; the last problem: {problem}"
+                        );
+                        let reason = TerminationReason::Failure;
+                        self.phase = Phase::Fail { reason, message };
+                    } else {
+                        let adapter = &*self.wording.extract.0;
+                        self.program.extract.render_onto(adapter, &added, prompt);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The prompt of a predictor did not fit: shorten the transcript, or give up.
+    fn fold_overflow(&mut self, predictor: PredictorName) {
+        let then = match (&self.phase, predictor) {
+            (Phase::Summarise { then, .. }, _) => *then,
+            (Phase::Extract { reason, .. }, _) => AfterSummary::Extract(*reason),
+            _ => AfterSummary::Step,
+        };
+        self.overflow.count();
+        if let Some(covers) = compact::plan(self, self.overflow) {
+            self.phase = Phase::Summarise { covers, then };
+            return;
+        }
+        self.phase = match then {
+            AfterSummary::Step => Phase::EndLoop(TerminationReason::TokenBudget),
+            AfterSummary::Extract(_) => Phase::Fail {
+                reason: TerminationReason::TokenBudget,
+                message: format!(
+                    "the prompt does not fit into the model's context, even after {} attempts to \
+                     shorten it: use a model with a larger context or shorter inputs",
+                    self.overflow.attempts()
+                ),
+            },
+        };
+    }
+
+    /// A summary takes the place of what it covers.
+    fn take_summary(&mut self) {
+        let Phase::Summarise { then, .. } = self.phase else {
+            return;
+        };
+        self.rebuild_step_prompt();
+        match then {
+            AfterSummary::Step => self.phase = Phase::Step,
+            AfterSummary::Extract(reason) => self.enter_extract(reason),
+        }
+    }
+
+    /// A step whose calls are all done joins the transcript.
+    fn finish_step_if_done(&mut self) {
+        let Phase::Act(acting) = &self.phase else {
+            return;
+        };
+        let Event::Stepped(step) = &self.run.records()[acting.record].event else {
+            return;
+        };
+        let entries = transcript::step_entries(step, |call| {
+            let state = acting.calls.iter().find(|state| state.call.id == call.id);
+            match state {
+                Some(CallState {
+                    call,
+                    status: CallStatus::Done(observation),
+                }) => (Some(call.clone()), Some(observation.clone())),
+                _ => (None, None),
+            }
+        });
+        if let Some(entries) = entries {
+            self.extend_step_prompt(&entries);
+            self.continue_loop();
+        }
+    }
+
+    /// Goes on with the next step, unless a limit is reached.
+    pub(super) fn continue_loop(&mut self) {
+        let limits = self.started().limits;
+        self.phase = if self.bad_in_row > limits.max_repairs {
+            Phase::EndLoop(TerminationReason::Failure)
+        } else if self.iterations >= limits.max_iterations {
+            Phase::EndLoop(TerminationReason::MaxIterations)
+        } else {
+            Phase::Step
+        };
+    }
+
+    pub(super) fn enter_extract(&mut self, reason: TerminationReason) {
+        let entries = compact::extract_entries(self);
+        let prompt = self
+            .program
+            .extract
+            .render(&*self.wording.extract.0, &entries);
+        self.phase = Phase::Extract {
+            reason,
+            prompt,
+            misreads: 0,
+        };
+    }
+
+    fn extend_step_prompt(&mut self, entries: &[Entry]) {
+        if let Some(step) = &self.program.step {
+            step.render_onto(&*self.wording.step.0, entries, &mut self.step_prompt);
+        }
+    }
+
+    pub(super) fn rebuild_step_prompt(&mut self) {
+        if let Some(step) = &self.program.step {
+            let entries = self.run.transcript();
+            self.step_prompt = step.render(&*self.wording.step.0, crate::run::visible(&entries));
+        }
+    }
+
+    /// Steps that stand in the prompt already, so that call ids stay apart.
+    pub(super) fn count_earlier_steps(&self) -> usize {
+        let demos = self.program.step.iter().flat_map(|step| step.demos());
+        let shown = demos.flat_map(|demo| demo.entries());
+        let entries = shown.chain(self.started().history.entries());
+        entries
+            .filter(|entry| matches!(entry, Entry::Assistant { .. }))
+            .count()
+    }
+}

@@ -1,0 +1,16 @@
+//! The pure core: what a run does next, as a function of its log alone.
+//!
+//! [`RunState`] folds events ([`RunState::apply`]) and says what comes next
+//! ([`RunState::next`]). It does no I/O and reads no clock; drivers do what it says and write
+//! down what came of it. Everything that leaves it is data.
+
+mod check;
+mod compact;
+mod fold;
+mod program;
+mod read;
+mod state;
+mod text;
+
+pub use program::{InputsError, Program, ProgramError, RESERVED_TOOLS};
+pub use state::{AnswerError, ModelCall, Next, RunState, ToolCall, Wording};

@@ -1,0 +1,238 @@
+//! What an agent is made of: predictors, tools and limits. Immutable and shared by its runs.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::adapter::{Completion, Tooling};
+use crate::predictor::Predictor;
+use crate::run::Limits;
+use crate::signature::{
+    Checked, Field, InputError, SchemaError, Signature, SignatureError, Type, Validator, Values,
+};
+use crate::tool::{ToolSetError, ToolSpec, Tools};
+
+/// Tool names that enact keeps for itself.
+pub const RESERVED_TOOLS: &[&str] = &["submit", "finish"];
+
+/// What an agent is made of. A plain prediction is a program without steps.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// What goes in and what comes out of the whole run.
+    pub declared: Signature,
+    /// Checks the inputs.
+    inputs: Arc<Validator>,
+    /// Checks the committed outputs.
+    pub outputs: Arc<Validator>,
+    /// Chooses calls; none in a plain prediction.
+    pub step: Option<Predictor>,
+    /// Gives the outputs: the extraction of an agent, or the prediction itself.
+    pub extract: Predictor,
+    /// Shortens a transcript that no longer fits.
+    pub summarise: Predictor,
+    /// How the loop is completed.
+    pub completion: Completion,
+    /// How far a run may go.
+    pub limits: Limits,
+    /// The tools' argument checks, in the order of the specs.
+    checks: Arc<[(ToolSpec, Validator)]>,
+}
+
+/// An agent that cannot be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// The signature is wrong.
+    #[error(transparent)]
+    Signature(#[from] SignatureError),
+    /// The tools are wrong.
+    #[error(transparent)]
+    Tools(#[from] ToolSetError),
+    /// A type's or a tool's JSON Schema is wrong.
+    #[error("{context}: {source}")]
+    Schema {
+        /// Whose schema.
+        context: String,
+        /// What is wrong with it.
+        source: SchemaError,
+    },
+}
+
+/// Inputs that do not fit the signature.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputsError {
+    /// Fields are missing or unknown.
+    #[error(transparent)]
+    Fields(#[from] InputError),
+    /// Values are not of their declared types.
+    #[error("wrong inputs: {problems}; the signature is `{arrow}`")]
+    Types {
+        /// All that is wrong.
+        problems: String,
+        /// The signature.
+        arrow: String,
+    },
+}
+
+impl Program {
+    /// A plain prediction.
+    pub fn predict(signature: Signature) -> Result<Self, ProgramError> {
+        signature.check_reserved()?;
+        Self::assemble(
+            signature.clone(),
+            None,
+            signature,
+            Tools::new(),
+            Completion::default(),
+        )
+    }
+
+    /// A prediction that reasons before it answers.
+    pub fn chain_of_thought(signature: Signature) -> Result<Self, ProgramError> {
+        signature.check_reserved()?;
+        let reasoned = with_reasoning(&signature)?;
+        Self::assemble(
+            signature,
+            None,
+            reasoned,
+            Tools::new(),
+            Completion::default(),
+        )
+    }
+
+    /// An agent with tools.
+    pub fn react(
+        signature: Signature,
+        tools: &Tools,
+        completion: Completion,
+    ) -> Result<Self, ProgramError> {
+        signature.check_reserved()?;
+        tools.check(RESERVED_TOOLS)?;
+        let specs = tools.iter().map(|tool| tool.spec().clone()).collect();
+        let tooling = Tooling::new(signature.clone(), specs, completion);
+        let step = step_signature(&signature, &tooling)?;
+        let step = Predictor::new(step, Some(tooling)).map_err(schema_of("the step"))?;
+        let trajectory = Field::new("trajectory", Type::Str)
+            .describe("What was done to solve the task, and what came of it.");
+        let extract = with_reasoning(&signature)?
+            .append_input(trajectory)?
+            .with_instructions(format!(
+                "{}\n\nWork on the task has ended. Give the outputs from what `trajectory` shows; \
+                 where it does not settle an output, give the best answer it supports.",
+                signature.instructions()
+            ));
+        Self::assemble(signature, Some(step), extract, tools.clone(), completion)
+    }
+
+    fn assemble(
+        declared: Signature,
+        step: Option<Predictor>,
+        extract: Signature,
+        tools: Tools,
+        completion: Completion,
+    ) -> Result<Self, ProgramError> {
+        let outputs =
+            Validator::new(declared.output_schema()).map_err(schema_of("the signature"))?;
+        let inputs = Validator::new(declared.input_schema()).map_err(schema_of("the signature"))?;
+        let mut checks = Vec::with_capacity(tools.len());
+        for tool in tools.iter() {
+            let spec = tool.spec().clone();
+            let validator = Validator::new(spec.parameters.clone()).map_err(schema_of(
+                &format!("the parameters of tool `{}`", spec.name),
+            ))?;
+            checks.push((spec, validator));
+        }
+        Ok(Self {
+            declared,
+            inputs: Arc::new(inputs),
+            outputs: Arc::new(outputs),
+            step,
+            extract: Predictor::new(extract, None).map_err(schema_of("the signature"))?,
+            summarise: Predictor::new(summary_signature()?, None)
+                .map_err(schema_of("the summary"))?,
+            completion,
+            limits: Limits::default(),
+            checks: checks.into(),
+        })
+    }
+
+    /// The tool of this name with the check of its arguments.
+    pub(crate) fn tool(&self, name: &str) -> Option<&(ToolSpec, Validator)> {
+        self.checks.iter().find(|(spec, _)| spec.name == name)
+    }
+
+    /// The inputs in declared order, defaults filled in, coerced where that loses nothing.
+    pub fn check_inputs(&self, values: Values) -> Result<Values, InputsError> {
+        let values = self.declared.check_inputs(values)?;
+        let wrong = |problems: String| InputsError::Types {
+            problems,
+            arrow: self.declared.arrow(),
+        };
+        match self.inputs.check(Value::Object(values)) {
+            Ok(Checked {
+                value: Value::Object(values),
+                ..
+            }) => Ok(values),
+            Ok(_) => Err(wrong("the inputs are not a map of fields".to_owned())),
+            Err(problems) => Err(wrong(problems.to_string())),
+        }
+    }
+
+    /// The specs of the tools, without the completing one.
+    pub fn tool_specs(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.checks.iter().map(|(spec, _)| spec)
+    }
+}
+
+fn schema_of(context: &str) -> impl FnOnce(SchemaError) -> ProgramError {
+    let context = context.to_owned();
+    move |source| ProgramError::Schema { context, source }
+}
+
+/// The signature of one step: the user's inputs, and a thought with one tool call.
+fn step_signature(declared: &Signature, tooling: &Tooling) -> Result<Signature, SignatureError> {
+    let names = tooling
+        .specs
+        .iter()
+        .map(|spec| spec.name.clone().into())
+        .collect();
+    let mut builder = Signature::builder().instructions(declared.instructions());
+    for input in declared.inputs() {
+        builder = builder.input(input.clone());
+    }
+    builder
+        .output(Field::new("next_thought", Type::Str))
+        .output(Field::new("next_tool_name", Type::Literal(names)))
+        .output(
+            Field::new("next_tool_args", Type::Dict(Box::new(Type::Any)))
+                .describe("A valid JSON object with the arguments of the tool."),
+        )
+        .build_internal()
+}
+
+fn with_reasoning(signature: &Signature) -> Result<Signature, SignatureError> {
+    if signature.field("reasoning").is_some() {
+        return Ok(signature.clone());
+    }
+    let instructions = signature.instructions().to_owned();
+    let reasoning =
+        Field::new("reasoning", Type::Str).describe("Step by step, before the other outputs.");
+    Ok(signature
+        .prepend_output(reasoning)?
+        .with_instructions(instructions))
+}
+
+fn summary_signature() -> Result<Signature, SignatureError> {
+    Signature::builder()
+        .instructions(
+            "The transcript of an agent at work on a task has become too long. Summarise it so \
+             that the work can go on from the summary alone: what was asked, what was done, every \
+             fact, figure, name and identifier that was found, what failed and why, and what is \
+             still open. Leave out pleasantries and repetition.",
+        )
+        .input(Field::new("task", Type::Str).describe("The inputs of the task."))
+        .input(Field::new("transcript", Type::Str).describe("The part to summarise."))
+        .output(Field::new("summary", Type::Str))
+        .build_internal()
+}

@@ -1,0 +1,220 @@
+//! Reads replies: from what the model said to the event that follows.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::check;
+use super::program::Program;
+use super::state::RunState;
+use crate::adapter::{Completion, ReadCall, Repair, StepReply};
+use crate::model::Reply;
+use crate::run::{Call, Event, PlannedCall, PredictorName, StepOutcome, Stepped};
+use crate::signature::Values;
+
+/// The event that follows from a reply to a step.
+pub(super) fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
+    let Some(predictor) = &state.program().step else {
+        return outputs(state, reply, duration);
+    };
+    let read = match state.wording().step.0.parse_step(predictor.task(), &reply) {
+        Ok(read) => read,
+        Err(misread) => {
+            let problem = misread.problem;
+            return Event::Misread {
+                predictor: PredictorName::Step,
+                reply,
+                problem,
+                duration,
+            };
+        }
+    };
+    let StepReply { thought, calls } = read.value;
+    let mut repairs = read.repairs;
+    let ids = call_ids(state, &calls);
+    let (calls, outcome) = if calls.is_empty() {
+        (Vec::new(), without_calls(state, &thought))
+    } else {
+        decide(state, calls.into_iter().zip(ids).collect(), &mut repairs)
+    };
+    let thought = (thought != reply.text).then_some(thought);
+    Event::Stepped(Box::new(Stepped {
+        reply,
+        thought,
+        calls,
+        outcome,
+        repairs,
+        duration,
+    }))
+}
+
+/// The provider's ids where they tell the calls apart, else numbers of our own.
+fn call_ids(state: &RunState, calls: &[ReadCall]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let number = state.step_number();
+    calls
+        .iter()
+        .enumerate()
+        .map(|(index, call)| match &call.id {
+            Some(id) if !id.is_empty() && seen.insert(id.clone()) => id.clone(),
+            _ => format!("call_{number}_{index}"),
+        })
+        .collect()
+}
+
+/// A reply that calls nothing: the answer itself if the signature takes one string, else a
+/// reminder, once; then whatever was said has to do.
+fn without_calls(state: &RunState, text: &str) -> StepOutcome {
+    let program = state.program();
+    if let [only] = program.declared.outputs()
+        && only.ty.is_str()
+        && !text.trim().is_empty()
+    {
+        return StepOutcome::Commit(Values::from_iter([(
+            only.name.clone(),
+            Value::String(text.trim().to_owned()),
+        )]));
+    }
+    if state.was_nudged() {
+        return StepOutcome::Extract;
+    }
+    let outputs: Vec<String> = program
+        .declared
+        .outputs()
+        .iter()
+        .map(|field| format!("`{}`", field.name))
+        .collect();
+    let outputs = outputs.join(", ");
+    StepOutcome::Nudge(match program.completion {
+        Completion::Submit => format!(
+            "You called no tool. If the task is done, call `submit` with {outputs}; otherwise call \
+             the tool that takes you further."
+        ),
+        Completion::Finish => format!(
+            "You called no tool. If you know enough to give {outputs}, call `finish`; otherwise \
+             call the tool that takes you further."
+        ),
+    })
+}
+
+fn decide(
+    state: &RunState,
+    calls: Vec<(ReadCall, String)>,
+    repairs: &mut Vec<Repair>,
+) -> (Vec<PlannedCall>, StepOutcome) {
+    let completion = state.program().completion;
+    let completing = |call: &ReadCall| call.name == completion.tool_name();
+    let stands_alone = calls.iter().all(|(call, _)| completing(call));
+    let mut planned = Vec::with_capacity(calls.len());
+    let mut outcome = StepOutcome::Act;
+    for (call, id) in calls {
+        if !completing(&call) {
+            planned.push(check::tool_call(state.program(), id, call, repairs));
+            continue;
+        }
+        let (args, raw, problem) = match call.args {
+            Ok(args) => (args, None, None),
+            Err(unreadable) => (
+                Values::new(),
+                Some(unreadable.raw),
+                Some(unreadable.problem),
+            ),
+        };
+        let result = match (completion, stands_alone, problem) {
+            (_, false, _) => Err(format!(
+                "`{}` was not carried out: call it alone, after you have seen the results of the \
+                 other calls.",
+                call.name
+            )),
+            (Completion::Finish, true, _) => Ok(StepOutcome::Extract),
+            (Completion::Submit, true, Some(problem)) => {
+                Err(invalid_outputs(state.program(), &problem))
+            }
+            (Completion::Submit, true, None) => {
+                check::outputs(state.program(), args.clone(), repairs)
+                    .map(StepOutcome::Commit)
+                    .map_err(|problems| invalid_outputs(state.program(), &problems))
+            }
+        };
+        let call = Call {
+            id,
+            name: call.name,
+            args,
+            raw,
+        };
+        match result {
+            // The first valid commit wins; what came beside it is not looked at.
+            Ok(done) => {
+                return (
+                    vec![PlannedCall {
+                        call,
+                        refusal: None,
+                    }],
+                    done,
+                );
+            }
+            Err(refusal) => planned.push(PlannedCall {
+                call,
+                refusal: Some(refusal),
+            }),
+        }
+        outcome = StepOutcome::Act;
+    }
+    (planned, outcome)
+}
+
+/// What the model is told about outputs that do not fit: what is wrong, and what is expected.
+fn invalid_outputs(program: &Program, problems: &str) -> String {
+    let fields = program.declared.outputs().iter();
+    let expected: Vec<String> = fields
+        .map(|field| format!("\"{}\": {}", field.name, field.ty))
+        .collect();
+    format!(
+        "Invalid outputs: {problems}. Call `submit` again with the arguments {{{}}}.",
+        expected.join(", ")
+    )
+}
+
+/// The event that follows from a reply with outputs.
+pub(super) fn outputs(state: &RunState, reply: Reply, duration: Duration) -> Event {
+    let task = state.program().extract.task();
+    match state.wording().extract.0.parse_outputs(task, &reply) {
+        Ok(read) => Event::Extracted {
+            reply,
+            outputs: read.value,
+            repairs: read.repairs,
+            duration,
+        },
+        Err(misread) => Event::Misread {
+            predictor: PredictorName::Extract,
+            reply,
+            problem: misread.problem,
+            duration,
+        },
+    }
+}
+
+/// The event that follows from a reply with a summary.
+pub(super) fn summary(state: &RunState, reply: Reply, covers: usize, duration: Duration) -> Event {
+    let task = state.program().summarise.task();
+    let read = state.wording().summarise.0.parse_outputs(task, &reply);
+    let summary = read.ok().and_then(|read| match read.value.get("summary") {
+        Some(Value::String(text)) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        _ => None,
+    });
+    match summary {
+        Some(summary) => Event::Summarised {
+            reply,
+            summary,
+            covers,
+            duration,
+        },
+        None => Event::Misread {
+            predictor: PredictorName::Summarise,
+            reply,
+            problem: "the reply holds no summary".to_owned(),
+            duration,
+        },
+    }
+}

@@ -1,0 +1,384 @@
+//! The state of a run: a fold of its log, and what comes next.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::compact::{self, Overflow};
+use super::program::Program;
+use super::{check, read};
+use crate::adapter::Adapter;
+use crate::model::{Capabilities, ModelError, Prompt, Reply, Request};
+use crate::run::{
+    Call, Decision, Event, Observation, PredictorName, Question, Record, Run, RunError, Started,
+    TerminationReason,
+};
+use crate::signature::Values;
+use crate::tool::Effect;
+
+/// How the predictors of a run are put into words, and what their models can do.
+#[derive(Debug, Clone)]
+pub struct Wording {
+    /// For `step`.
+    pub step: (Arc<dyn Adapter>, Capabilities),
+    /// For `extract`.
+    pub extract: (Arc<dyn Adapter>, Capabilities),
+    /// For `summarise`.
+    pub summarise: (Arc<dyn Adapter>, Capabilities),
+}
+
+/// What a driver has to do next.
+#[derive(Debug)]
+pub enum Next {
+    /// Write this down; nothing has to happen in the world.
+    Record(Event),
+    /// Ask a model, and hand the outcome to [`RunState::read`].
+    Model(ModelCall),
+    /// Start these calls, each after its `ToolStarted` is written.
+    Tools(Vec<ToolCall>),
+    /// Wait for a call that is running.
+    Wait,
+    /// Wait for a person: these questions are open, and nothing else can be done.
+    Human(Vec<Question>),
+    /// Nothing: the run is over.
+    Done,
+}
+
+/// A request to a model on behalf of a predictor.
+#[derive(Debug, Clone)]
+pub struct ModelCall {
+    /// Who asks.
+    pub predictor: PredictorName,
+    /// What is asked.
+    pub request: Request,
+}
+
+/// A tool call that is free to run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The call.
+    pub call: Call,
+    /// The same for every attempt at this call, in every process.
+    pub idempotency_key: String,
+}
+
+/// A decision that does not fit the question. The question stays open.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnswerError {
+    /// No open question has this id.
+    #[error("no open question has the id `{0}`")]
+    Unknown(String),
+    /// The edited call cannot run.
+    #[error("the edit cannot run: {0}")]
+    InvalidEdit(String),
+}
+
+#[derive(Debug)]
+pub(super) enum Phase {
+    Step,
+    Act(Acting),
+    Summarise {
+        covers: usize,
+        then: AfterSummary,
+    },
+    EndLoop(TerminationReason),
+    Extract {
+        reason: TerminationReason,
+        prompt: Prompt,
+        misreads: u32,
+    },
+    Commit {
+        reason: TerminationReason,
+        outputs: Values,
+    },
+    Fail {
+        reason: TerminationReason,
+        message: String,
+    },
+    Ended,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum AfterSummary {
+    Step,
+    Extract(TerminationReason),
+}
+
+#[derive(Debug)]
+pub(super) struct Acting {
+    /// The record of the step.
+    pub(super) record: usize,
+    pub(super) calls: Vec<CallState>,
+}
+
+#[derive(Debug)]
+pub(super) struct CallState {
+    /// What will run, or ran: the planned call, or what a person made of it.
+    pub(super) call: Call,
+    pub(super) status: CallStatus,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum CallStatus {
+    /// Has to be confirmed first.
+    Unconfirmed,
+    /// A person was asked.
+    Asked(Box<Question>),
+    /// A person decided that this is what it gives.
+    Decided(Observation),
+    Ready,
+    Started,
+    /// Was started by a process that is gone: nobody knows whether it happened.
+    InDoubt,
+    Done(Observation),
+}
+
+/// The state of a run.
+#[derive(Debug)]
+pub struct RunState {
+    pub(super) program: Arc<Program>,
+    pub(super) wording: Wording,
+    pub(super) run: Run,
+    pub(super) phase: Phase,
+    pub(super) step_prompt: Prompt,
+    /// Steps taken, and steps in the conversation before.
+    pub(super) iterations: u32,
+    steps_before: usize,
+    /// Replies in a row that could not be read or called nothing that exists.
+    pub(super) bad_in_row: u32,
+    pub(super) was_nudged: bool,
+    pub(super) overflow: Overflow,
+}
+
+impl RunState {
+    /// The state after the first record of a run.
+    pub fn begin(
+        program: Arc<Program>,
+        wording: Wording,
+        record: Record,
+    ) -> Result<Self, RunError> {
+        let mut state = Self {
+            program,
+            wording,
+            run: Run::try_from(vec![record])?,
+            phase: Phase::Step,
+            step_prompt: Prompt::new(),
+            iterations: 0,
+            steps_before: 0,
+            bad_in_row: 0,
+            was_nudged: false,
+            overflow: Overflow::default(),
+        };
+        state.steps_before = state.count_earlier_steps();
+        if state.program.step.is_some() {
+            state.rebuild_step_prompt();
+            state.continue_loop();
+        } else {
+            state.enter_extract(TerminationReason::Success);
+        }
+        Ok(state)
+    }
+
+    /// The state of a run that an earlier process left: its log, read again. Calls that had
+    /// started and did not finish are in doubt.
+    pub fn resume(program: Arc<Program>, wording: Wording, run: Run) -> Result<Self, RunError> {
+        let mut records = Vec::from(run).into_iter();
+        let first = records.next().ok_or(RunError::NotStarted)?;
+        let mut state = Self::begin(program, wording, first)?;
+        for record in records {
+            state.apply(record);
+        }
+        if let Phase::Act(acting) = &mut state.phase {
+            for call in &mut acting.calls {
+                if call.status == CallStatus::Started {
+                    call.status = CallStatus::InDoubt;
+                }
+            }
+        }
+        Ok(state)
+    }
+
+    /// The log so far.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The log.
+    pub fn into_run(self) -> Run {
+        self.run
+    }
+
+    /// How the run began.
+    pub(super) fn started(&self) -> &Started {
+        self.run.started()
+    }
+
+    pub(super) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    pub(super) fn wording(&self) -> &Wording {
+        &self.wording
+    }
+
+    pub(super) fn was_nudged(&self) -> bool {
+        self.was_nudged
+    }
+
+    /// The number of the next step, counted over the whole conversation.
+    pub(super) fn step_number(&self) -> usize {
+        self.steps_before + self.iterations as usize
+    }
+
+    /// What comes next. A function of the log alone.
+    pub fn next(&self) -> Next {
+        match &self.phase {
+            Phase::Step => self.ask(PredictorName::Step, self.step_prompt.clone()),
+            Phase::Act(acting) => self.next_action(acting),
+            Phase::Summarise { covers, .. } => {
+                let entries = compact::summary_request(self, *covers, self.overflow);
+                let adapter = &*self.wording.summarise.0;
+                self.ask(
+                    PredictorName::Summarise,
+                    self.program.summarise.render(adapter, &entries),
+                )
+            }
+            Phase::EndLoop(reason) => Next::Record(Event::LoopEnded { reason: *reason }),
+            Phase::Extract { prompt, .. } => self.ask(PredictorName::Extract, prompt.clone()),
+            Phase::Commit { reason, outputs } => Next::Record(Event::Finished {
+                reason: *reason,
+                outputs: outputs.clone(),
+            }),
+            Phase::Fail { reason, message } => Next::Record(Event::Failed {
+                reason: *reason,
+                message: message.clone(),
+            }),
+            Phase::Ended => Next::Done,
+        }
+    }
+
+    fn ask(&self, predictor: PredictorName, prompt: Prompt) -> Next {
+        let (asking, (adapter, capabilities)) = match (predictor, &self.program.step) {
+            (PredictorName::Step, Some(step)) => (step, &self.wording.step),
+            (PredictorName::Summarise, _) => (&self.program.summarise, &self.wording.summarise),
+            _ => (&self.program.extract, &self.wording.extract),
+        };
+        let request = asking.request(&**adapter, *capabilities, prompt);
+        Next::Model(ModelCall { predictor, request })
+    }
+
+    fn next_action(&self, acting: &Acting) -> Next {
+        let mut ready = Vec::new();
+        let mut questions = Vec::new();
+        let mut is_running = false;
+        for (index, state) in acting.calls.iter().enumerate() {
+            match &state.status {
+                CallStatus::Unconfirmed => {
+                    let question = Question::confirm(self.run.id(), state.call.clone());
+                    return Next::Record(Event::Asked(Box::new(question)));
+                }
+                CallStatus::InDoubt if !self.may_repeat(&state.call) => {
+                    return Next::Record(tool_finished(&state.call, in_doubt(&state.call)));
+                }
+                CallStatus::Decided(observation) => {
+                    return Next::Record(tool_finished(&state.call, observation.clone()));
+                }
+                CallStatus::Asked(question) => questions.push((**question).clone()),
+                CallStatus::Ready | CallStatus::InDoubt => {
+                    if !self.has_to_wait(acting, index) {
+                        ready.push(ToolCall {
+                            call: state.call.clone(),
+                            idempotency_key: format!("{}:{}:{index}", self.run.id(), acting.record),
+                        });
+                    }
+                }
+                CallStatus::Started => is_running = true,
+                CallStatus::Done(_) => {}
+            }
+        }
+        if !ready.is_empty() {
+            Next::Tools(ready)
+        } else if is_running {
+            Next::Wait
+        } else {
+            Next::Human(questions)
+        }
+    }
+
+    /// Whether a serial tool is still busy with an earlier call of this step.
+    fn has_to_wait(&self, acting: &Acting, index: usize) -> bool {
+        let name = &acting.calls[index].call.name;
+        self.program.tool(name).is_some_and(|(spec, _)| spec.serial)
+            && acting.calls[..index].iter().any(|earlier| {
+                earlier.call.name == *name && !matches!(earlier.status, CallStatus::Done(_))
+            })
+    }
+
+    fn may_repeat(&self, call: &Call) -> bool {
+        self.program
+            .tool(&call.name)
+            .is_some_and(|(spec, _)| spec.effect != Effect::Effectful)
+    }
+
+    /// The event that follows from a model's answer to the request of [`RunState::next`].
+    pub fn read(&self, outcome: Result<Reply, &ModelError>, duration: Duration) -> Event {
+        let predictor = match self.phase {
+            Phase::Step => PredictorName::Step,
+            Phase::Summarise { .. } => PredictorName::Summarise,
+            _ => PredictorName::Extract,
+        };
+        match outcome {
+            Err(error) => Event::ModelFailed {
+                predictor,
+                kind: error.kind(),
+                message: error.to_string(),
+            },
+            Ok(reply) => match (&self.phase, predictor) {
+                (Phase::Summarise { covers, .. }, _) => {
+                    read::summary(self, reply, *covers, duration)
+                }
+                (_, PredictorName::Step) => read::step(self, reply, duration),
+                _ => read::outputs(self, reply, duration),
+            },
+        }
+    }
+
+    /// The event that follows from a person's decision, unless it does not fit.
+    pub fn answer(&self, confirmation_id: &str, decision: Decision) -> Result<Event, AnswerError> {
+        let is_open = matches!(&self.phase, Phase::Act(acting) if acting.calls.iter().any(|call| {
+            matches!(&call.status, CallStatus::Asked(question)
+                if question.confirmation_id == confirmation_id)
+        }));
+        if !is_open {
+            return Err(AnswerError::Unknown(confirmation_id.to_owned()));
+        }
+        let decision = match decision {
+            Decision::Edit { name, args } => {
+                let (name, args) =
+                    check::edit(&self.program, &name, args).map_err(AnswerError::InvalidEdit)?;
+                Decision::Edit { name, args }
+            }
+            other => other,
+        };
+        Ok(Event::Answered {
+            confirmation_id: confirmation_id.to_owned(),
+            decision,
+        })
+    }
+}
+
+fn tool_finished(call: &Call, observation: Observation) -> Event {
+    Event::ToolFinished {
+        call_id: call.id.clone(),
+        observation,
+        duration: Duration::ZERO,
+    }
+}
+
+fn in_doubt(call: &Call) -> Observation {
+    Observation::error(format!(
+        "`{}` was started, but it is not known whether it happened: the program ended before it \
+         gave a result. It was not run again.",
+        call.name
+    ))
+}

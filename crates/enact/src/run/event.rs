@@ -1,0 +1,344 @@
+//! The events of a run: what the log is made of.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::completion::Completion;
+use super::history::{Call, History, Observation};
+use super::question::{Decision, Question};
+use super::repair::Repair;
+use crate::model::{ModelErrorKind, Reply};
+use crate::signature::{Signature, Values};
+use crate::tool::ToolSpec;
+
+/// The version of the log format that this release writes.
+pub const FORMAT: u32 = 1;
+
+/// One event with its place in the run and its time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its place: 0, 1, 2, …
+    pub position: u64,
+    /// When it was written.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What happened in a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Event {
+    /// The run began.
+    Started(Arc<Started>),
+    /// The model answered a step, and this is how it was read.
+    Stepped(Box<Stepped>),
+    /// The model answered, and the answer could not be read.
+    Misread {
+        /// Who had asked.
+        predictor: PredictorName,
+        /// What it answered.
+        reply: Reply,
+        /// What the model is told about it.
+        problem: String,
+        /// How long the reply took.
+        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
+        duration: Duration,
+    },
+    /// The model request failed.
+    ModelFailed {
+        /// Who had asked.
+        predictor: PredictorName,
+        /// How.
+        kind: ModelErrorKind,
+        /// In words, without prompt or key.
+        message: String,
+    },
+    /// A tool call is about to run. Durable before the effect.
+    ToolStarted {
+        /// Which call.
+        call_id: String,
+    },
+    /// A tool call gave something.
+    ToolFinished {
+        /// Which call.
+        call_id: String,
+        /// What it gave.
+        observation: Observation,
+        /// How long it took.
+        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
+        duration: Duration,
+    },
+    /// A person is asked.
+    Asked(Box<Question>),
+    /// A person answered.
+    Answered {
+        /// Which question.
+        confirmation_id: String,
+        /// What they decided.
+        decision: Decision,
+    },
+    /// The transcript no longer fitted, and its older part was summarised for later prompts.
+    Summarised {
+        /// The model's reply.
+        reply: Reply,
+        /// The summary.
+        summary: String,
+        /// How many transcript entries it stands for.
+        covers: usize,
+        /// How long the reply took.
+        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
+        duration: Duration,
+    },
+    /// The loop of steps is over, and the outputs are to be extracted from what there is.
+    LoopEnded {
+        /// Why.
+        reason: TerminationReason,
+    },
+    /// The outputs were read from a reply of the answering predictor.
+    Extracted {
+        /// The model's reply.
+        reply: Reply,
+        /// What was read, the answering predictor's own outputs such as `reasoning` included.
+        outputs: Values,
+        /// What was mended.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        repairs: Vec<Repair>,
+        /// How long the reply took.
+        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
+        duration: Duration,
+    },
+    /// The run is over, with outputs.
+    Finished {
+        /// Why it ended.
+        reason: TerminationReason,
+        /// The declared outputs.
+        outputs: Values,
+    },
+    /// The run is over, without outputs.
+    Failed {
+        /// Why it ended.
+        reason: TerminationReason,
+        /// What went wrong.
+        message: String,
+    },
+}
+
+/// How a run began.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    /// The version of the log format.
+    pub format: u32,
+    /// The run.
+    pub run_id: String,
+    /// The agent, as far as it can be written down. Holds no secret.
+    pub agent: AgentSpec,
+    /// The inputs, defaults filled in.
+    pub inputs: Values,
+    /// The conversation so far.
+    #[serde(default, skip_serializing_if = "History::is_empty")]
+    pub history: History,
+    /// The limits of this run.
+    pub limits: Limits,
+}
+
+/// An agent as far as it can be written down.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AgentSpec {
+    /// What goes in and what comes out.
+    pub signature: Signature,
+    /// The model of the steps.
+    pub model: String,
+    /// Where that model is served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The adapter of the answering predictor, resolved.
+    pub adapter: String,
+    /// The adapter of the steps, resolved; none for an agent without steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_adapter: Option<String>,
+    /// How the run comes to its outputs.
+    pub completion: Completion,
+    /// The tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolSpec>,
+}
+
+impl AgentSpec {
+    /// An agent without steps or tools.
+    pub fn new(signature: Signature, model: impl Into<String>, adapter: impl Into<String>) -> Self {
+        Self {
+            signature,
+            model: model.into(),
+            base_url: None,
+            adapter: adapter.into(),
+            step_adapter: None,
+            completion: Completion::default(),
+            tools: Vec::new(),
+        }
+    }
+}
+
+impl AgentSpec {
+    /// What keeps an agent from going on with a run of this one, if anything does. Another model
+    /// or adapter may; another signature, way of completion or set of tools may not.
+    pub fn difference(&self, other: &AgentSpec) -> Option<String> {
+        let (ours, theirs) = (self.signature.arrow(), other.signature.arrow());
+        if ours != theirs {
+            return Some(format!("its signature is `{ours}`, not `{theirs}`"));
+        }
+        if self.step_adapter.is_some() != other.step_adapter.is_some() {
+            return Some("one of them has steps, the other has not".to_owned());
+        }
+        if self.completion != other.completion {
+            let (ours, theirs) = (self.completion.tool_name(), other.completion.tool_name());
+            return Some(format!("it completes by `{ours}`, not by `{theirs}`"));
+        }
+        let missing = self
+            .tools
+            .iter()
+            .find(|tool| !other.tools.iter().any(|known| known.name == tool.name));
+        missing.map(|tool| format!("its tool `{}` is missing", tool.name))
+    }
+}
+
+/// How far a run may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Steps before the agent has to answer from what it has. DSPy calls it `max_iters`, dspy.ex
+    /// `max_steps`.
+    pub max_iterations: u32,
+    /// Replies in a row that may be unreadable or call nothing that exists.
+    pub max_repairs: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_iterations: 10,
+            max_repairs: 3,
+        }
+    }
+}
+
+/// A predictor inside an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PredictorName {
+    /// Chooses the next tool call.
+    Step,
+    /// Gives the declared outputs: the extraction of an agent, or a plain prediction.
+    Extract,
+    /// Shortens a transcript that no longer fits.
+    Summarise,
+}
+
+impl PredictorName {
+    /// The name as users see it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Step => "step",
+            Self::Extract => "extract",
+            Self::Summarise => "summarise",
+        }
+    }
+}
+
+/// One step: the reply and how it was read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stepped {
+    /// What the model answered.
+    pub reply: Reply,
+    /// The thought; `None` when the whole text of the reply is the thought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thought: Option<String>,
+    /// The calls, the completing one included.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<PlannedCall>,
+    /// What follows from it.
+    pub outcome: StepOutcome,
+    /// What was mended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
+    /// How long the reply took.
+    #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
+    pub duration: Duration,
+}
+
+impl Stepped {
+    /// The thought of the step.
+    pub fn thought(&self) -> &str {
+        self.thought.as_deref().unwrap_or(&self.reply.text)
+    }
+}
+
+/// A call as it will run, or why it will not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedCall {
+    /// The call, its arguments coerced to the tool's schema.
+    #[serde(flatten)]
+    pub call: Call,
+    /// Why it does not run: what the model is told instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
+}
+
+/// What follows from a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepOutcome {
+    /// The calls run, and the loop goes on.
+    Act,
+    /// The outputs are committed.
+    Commit(Values),
+    /// The model is done, and the outputs are to be extracted.
+    Extract,
+    /// The model called nothing and is told this.
+    Nudge(String),
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TerminationReason {
+    /// The agent came to its outputs.
+    Success,
+    /// It ran out of steps.
+    MaxIterations,
+    /// It could not go on.
+    Failure,
+    /// It made no progress.
+    Stalled,
+    /// The context or the token budget was used up.
+    TokenBudget,
+    /// It ran out of time.
+    Timeout,
+    /// It was told to stop.
+    Cancelled,
+    /// A condition of the user's ended it.
+    Custom,
+}
+
+impl TerminationReason {
+    /// The reason as one word, such as `max_iterations`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::MaxIterations => "max_iterations",
+            Self::Failure => "failure",
+            Self::Stalled => "stalled",
+            Self::TokenBudget => "token_budget",
+            Self::Timeout => "timeout",
+            Self::Cancelled => "cancelled",
+            Self::Custom => "custom",
+        }
+    }
+}

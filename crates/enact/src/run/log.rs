@@ -1,0 +1,164 @@
+//! A run: its log, and what can be told from it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::{Event, FORMAT, Record, Started, TerminationReason};
+use super::history::{Entry, History};
+use super::trajectory::Trajectory;
+use super::transcript;
+use crate::model::Usage;
+use crate::signature::Values;
+
+/// The log of one run. Everything else that is told of a run is computed from it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Record>", into = "Vec<Record>")]
+pub struct Run {
+    /// The same as in the first record.
+    started: Arc<Started>,
+    records: Vec<Record>,
+}
+
+/// A log that cannot be a run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The first event is not the start of a run.
+    #[error("the log does not begin with the start of a run")]
+    NotStarted,
+    /// The log was written by a newer enact.
+    #[error("the log has format {found}; this enact reads up to {supported}: use a newer one")]
+    UnknownFormat {
+        /// The log's format.
+        found: u32,
+        /// The newest format that this release reads.
+        supported: u32,
+    },
+    /// A record is missing or repeated.
+    #[error("record {found} stands where record {expected} should be")]
+    OutOfOrder {
+        /// The position that should come.
+        expected: u64,
+        /// The position that came.
+        found: u64,
+    },
+}
+
+/// Checks that the log is the log of a run that this release can read.
+impl TryFrom<Vec<Record>> for Run {
+    type Error = RunError;
+
+    fn try_from(records: Vec<Record>) -> Result<Self, RunError> {
+        let Some(Event::Started(started)) = records.first().map(|record| &record.event) else {
+            return Err(RunError::NotStarted);
+        };
+        if started.format > FORMAT {
+            return Err(RunError::UnknownFormat {
+                found: started.format,
+                supported: FORMAT,
+            });
+        }
+        for (expected, record) in (0..).zip(&records) {
+            if record.position != expected {
+                return Err(RunError::OutOfOrder {
+                    expected,
+                    found: record.position,
+                });
+            }
+        }
+        Ok(Self {
+            started: started.clone(),
+            records,
+        })
+    }
+}
+
+impl From<Run> for Vec<Record> {
+    fn from(run: Run) -> Self {
+        run.records
+    }
+}
+
+impl Run {
+    pub(crate) fn push(&mut self, record: Record) {
+        self.records.push(record);
+    }
+
+    /// The records in order.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// The events in order.
+    pub fn events(&self) -> impl DoubleEndedIterator<Item = &Event> {
+        self.records.iter().map(|record| &record.event)
+    }
+
+    /// How the run began.
+    pub fn started(&self) -> &Started {
+        &self.started
+    }
+
+    /// The run's id.
+    pub fn id(&self) -> &str {
+        &self.started.run_id
+    }
+
+    /// The transcript: the conversation before, and all that this run added.
+    pub fn history(&self) -> History {
+        History::from(self.transcript())
+    }
+
+    pub(crate) fn transcript(&self) -> Vec<Entry> {
+        transcript::of(self)
+    }
+
+    /// Thought, tool, arguments and observation of every call.
+    pub fn trajectory(&self) -> Trajectory {
+        Trajectory::of(self)
+    }
+
+    /// Tokens and requests spent so far.
+    pub fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        for event in self.events() {
+            match event {
+                Event::Stepped(stepped) => usage += stepped.reply.usage,
+                Event::Misread { reply, .. }
+                | Event::Summarised { reply, .. }
+                | Event::Extracted { reply, .. } => usage += reply.usage,
+                _ => {}
+            }
+        }
+        usage
+    }
+
+    /// Why the run ended, if it did.
+    pub fn termination(&self) -> Option<TerminationReason> {
+        match self.events().next_back() {
+            Some(Event::Finished { reason, .. } | Event::Failed { reason, .. }) => Some(*reason),
+            _ => None,
+        }
+    }
+
+    /// The declared outputs, once there are some.
+    pub fn outputs(&self) -> Option<&Values> {
+        match self.events().next_back() {
+            Some(Event::Finished { outputs, .. }) => Some(outputs),
+            _ => None,
+        }
+    }
+
+    /// The time from the first to the last record.
+    pub fn execution_time(&self) -> std::time::Duration {
+        match (self.records.first(), self.records.last()) {
+            (Some(first), Some(last)) => last
+                .at
+                .duration_since(first.at)
+                .try_into()
+                .unwrap_or_default(),
+            _ => std::time::Duration::default(),
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! What every store has to keep to. A new store runs this in its tests.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::{RunFilter, RunStatus, Store, StoreErrorKind};
+use crate::run::event::{AgentSpec, Event, FORMAT, Limits, Record, Started, TerminationReason};
+use crate::run::history::{Call, History};
+use crate::run::question::{Decision, Question};
+use crate::signature::{Signature, Values};
+
+/// Checks that an empty store keeps what [`Store`] promises. The error says what it broke.
+pub async fn check_store(store: &dyn Store) -> Result<(), String> {
+    unknown_runs_are_not_found(store).await?;
+    records_come_back_as_they_were(store).await?;
+    positions_have_no_gaps(store).await?;
+    one_writer_at_a_time(store).await?;
+    an_old_lease_cannot_write(store).await?;
+    lists_are_filtered_and_ordered(store).await?;
+    deleted_runs_are_gone(store).await
+}
+
+fn started(run_id: &str, second: i64) -> Result<Record, String> {
+    let signature = Signature::parse("question -> answer").map_err(|error| error.to_string())?;
+    let started = Started {
+        format: FORMAT,
+        run_id: run_id.to_owned(),
+        agent: AgentSpec::new(signature, "model", "native"),
+        inputs: Values::from_iter([("question".to_owned(), "Why? ü \u{0} \\".into())]),
+        history: History::new(),
+        limits: Limits::default(),
+    };
+    let at = Timestamp::from_second(second).map_err(|error| error.to_string())?;
+    Ok(Record {
+        position: 0,
+        at,
+        event: Event::Started(Arc::new(started)),
+    })
+}
+
+fn record(position: u64, event: Event) -> Record {
+    Record {
+        position,
+        at: Timestamp::UNIX_EPOCH,
+        event,
+    }
+}
+
+fn tool_started(position: u64) -> Record {
+    record(
+        position,
+        Event::ToolStarted {
+            call_id: format!("call_{position}"),
+        },
+    )
+}
+
+fn finished(position: u64) -> Record {
+    let reason = TerminationReason::Success;
+    record(
+        position,
+        Event::Finished {
+            reason,
+            outputs: Values::new(),
+        },
+    )
+}
+
+fn ensure(holds: bool, what: &str) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what.to_owned()) }
+}
+
+fn refused<T>(
+    outcome: Result<T, super::StoreError>,
+    kind: StoreErrorKind,
+    what: &str,
+) -> Result<(), String> {
+    match outcome {
+        Ok(_) => Err(format!("{what}: it was allowed")),
+        Err(error) if error.kind() == kind => Ok(()),
+        Err(error) => Err(format!(
+            "{what}: {:?} instead of {kind:?}: {error}",
+            error.kind()
+        )),
+    }
+}
+
+fn told(error: super::StoreError) -> String {
+    error.to_string()
+}
+
+async fn unknown_runs_are_not_found(store: &dyn Store) -> Result<(), String> {
+    refused(
+        store.load("nowhere").await,
+        StoreErrorKind::NotFound,
+        "loading an unknown run",
+    )?;
+    refused(
+        store.delete("nowhere").await,
+        StoreErrorKind::NotFound,
+        "deleting an unknown run",
+    )
+}
+
+async fn records_come_back_as_they_were(store: &dyn Store) -> Result<(), String> {
+    let lease = store.acquire("whole").await.map_err(told)?;
+    let all = vec![started("whole", 1)?, tool_started(1), finished(2)];
+    store.append(&lease, &all[..1]).await.map_err(told)?;
+    store.append(&lease, &all[1..]).await.map_err(told)?;
+    let stored = store.load("whole").await.map_err(told)?;
+    ensure(stored.damage.is_none(), "a healthy run is called damaged")?;
+    ensure(
+        Vec::from(stored.run) == all,
+        "a run does not come back as it was",
+    )
+}
+
+async fn positions_have_no_gaps(store: &dyn Store) -> Result<(), String> {
+    let lease = store.acquire("gaps").await.map_err(told)?;
+    let position = StoreErrorKind::Position;
+    refused(
+        store.append(&lease, &[tool_started(1)]).await,
+        position,
+        "beginning at 1",
+    )?;
+    store
+        .append(&lease, &[started("gaps", 2)?])
+        .await
+        .map_err(told)?;
+    refused(
+        store.append(&lease, &[tool_started(0)]).await,
+        position,
+        "repeating a position",
+    )?;
+    refused(
+        store.append(&lease, &[tool_started(2)]).await,
+        position,
+        "leaving a gap",
+    )?;
+    store
+        .append(&lease, &[tool_started(1)])
+        .await
+        .map_err(told)?;
+    let stored = store.load("gaps").await.map_err(told)?;
+    ensure(
+        stored.run.records().len() == 2,
+        "a refused append left something behind",
+    )
+}
+
+async fn one_writer_at_a_time(store: &dyn Store) -> Result<(), String> {
+    let lease = store.acquire("alone").await.map_err(told)?;
+    store
+        .append(&lease, &[started("alone", 3)?])
+        .await
+        .map_err(told)?;
+    let busy = StoreErrorKind::Busy;
+    refused(store.acquire("alone").await, busy, "a second writer")?;
+    refused(store.delete("alone").await, busy, "deleting under a writer")?;
+    store.load("alone").await.map_err(told)?;
+    drop(lease);
+    store.acquire("alone").await.map(drop).map_err(told)
+}
+
+async fn an_old_lease_cannot_write(store: &dyn Store) -> Result<(), String> {
+    let first = store.acquire("fence").await.map_err(told)?;
+    store
+        .append(&first, &[started("fence", 4)?])
+        .await
+        .map_err(told)?;
+    // The first writer is cut off: its lease is given back, but it does not know.
+    let stale = super::Lease::new("fence", first.fence(), ());
+    drop(first);
+    let second = store.acquire("fence").await.map_err(told)?;
+    ensure(
+        second.fence() > stale.fence(),
+        "fencing numbers do not grow",
+    )?;
+    let fenced = StoreErrorKind::Fenced;
+    refused(
+        store.append(&stale, &[tool_started(1)]).await,
+        fenced,
+        "writing with an old lease",
+    )?;
+    store
+        .append(&second, &[tool_started(1)])
+        .await
+        .map_err(told)
+}
+
+async fn lists_are_filtered_and_ordered(store: &dyn Store) -> Result<(), String> {
+    let call = Call {
+        id: "c".into(),
+        name: "t".into(),
+        args: Values::new(),
+        raw: None,
+    };
+    let question = Question::confirm("asks", call);
+    let confirmation_id = question.confirmation_id.clone();
+    let lease = store.acquire("asks").await.map_err(told)?;
+    let asked = record(1, Event::Asked(Box::new(question)));
+    store
+        .append(&lease, &[started("asks", 100)?, asked])
+        .await
+        .map_err(told)?;
+    let status = |status| RunFilter::all().with_status(status);
+    let paused = store.list(&status(RunStatus::Paused)).await.map_err(told)?;
+    let is_it = paused.len() == 1 && paused[0].run_id == "asks" && paused[0].open_questions == 1;
+    ensure(is_it, "a waiting run is not listed as paused")?;
+    let answered = Event::Answered {
+        confirmation_id,
+        decision: Decision::Approve,
+    };
+    store
+        .append(&lease, &[record(2, answered)])
+        .await
+        .map_err(told)?;
+    let paused = store.list(&status(RunStatus::Paused)).await.map_err(told)?;
+    ensure(
+        paused.is_empty(),
+        "an answered run is still listed as paused",
+    )?;
+    let done = store
+        .list(&status(RunStatus::Finished))
+        .await
+        .map_err(told)?;
+    let is_it = done.len() == 1 && done[0].termination_reason == Some(TerminationReason::Success);
+    ensure(is_it, "a finished run is not listed as finished")?;
+    let all = store.list(&RunFilter::all()).await.map_err(told)?;
+    ensure(
+        all.is_sorted_by(|a, b| a.started >= b.started),
+        "the newest run is not first",
+    )?;
+    ensure(
+        all.first().is_some_and(|run| run.run_id == "asks"),
+        "the newest run is not first",
+    )?;
+    let two = store
+        .list(&RunFilter::all().with_limit(2))
+        .await
+        .map_err(told)?;
+    ensure(
+        two.len() == 2 && two[..] == all[..2],
+        "the limit does not keep the newest",
+    )
+}
+
+async fn deleted_runs_are_gone(store: &dyn Store) -> Result<(), String> {
+    store.delete("whole").await.map_err(told)?;
+    refused(
+        store.load("whole").await,
+        StoreErrorKind::NotFound,
+        "loading a deleted run",
+    )?;
+    let all = store.list(&RunFilter::all()).await.map_err(told)?;
+    ensure(
+        all.iter().all(|run| run.run_id != "whole"),
+        "a deleted run is still listed",
+    )?;
+    // Its name can be used again, from the start.
+    let lease = store.acquire("whole").await.map_err(told)?;
+    store
+        .append(&lease, &[started("whole", 5)?])
+        .await
+        .map_err(told)
+}

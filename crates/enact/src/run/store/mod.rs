@@ -1,0 +1,238 @@
+//! Stores: where logs are kept so that runs outlive their process.
+//!
+//! A [`Store`] keeps the records of runs, each under one writer at a time. It is implemented by
+//! [`MemoryStore`] and by database crates, and called by drivers. [`check_store`] says whether an
+//! implementation keeps what the trait promises.
+
+mod checks;
+mod memory;
+mod summary;
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::pin::Pin;
+
+use super::event::Record;
+use super::log::Run;
+
+pub use checks::check_store;
+pub use memory::MemoryStore;
+pub use summary::{RunFilter, RunStatus, RunSummary};
+
+/// The future of a store operation.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Keeps the logs of runs. Implemented per database; called by drivers.
+///
+/// What a store promises: an append is whole or not at all, and durable when it returns; records
+/// of a run have the positions 0, 1, 2, … without gaps; only the newest lease of a run can append
+/// to it.
+pub trait Store: Send + Sync + fmt::Debug {
+    /// Becomes the one writer of a run, which need not exist yet. Fails with
+    /// [`StoreErrorKind::Busy`] while another writer is alive.
+    fn acquire<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, Lease>;
+
+    /// Appends records to the run of the lease. The first has the position after the last one
+    /// stored, else the append fails with [`StoreErrorKind::Position`]; a lease that was followed
+    /// by another fails with [`StoreErrorKind::Fenced`].
+    fn append<'a>(&'a self, lease: &'a Lease, records: &'a [Record]) -> StoreFuture<'a, ()>;
+
+    /// Reads a run. A damaged end is left out and named.
+    fn load<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, StoredRun>;
+
+    /// The runs that fit the filter, newest first.
+    fn list<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunSummary>>;
+
+    /// Forgets a run. Fails while it has a writer.
+    fn delete<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, ()>;
+}
+
+/// The right to write to a run. Given back when it is dropped.
+pub struct Lease {
+    run_id: String,
+    fence: u64,
+    _guard: Box<dyn Send + Sync>,
+}
+
+impl Lease {
+    /// A lease with a fencing number, higher than that of every lease before it. The guard gives
+    /// the lease back when it is dropped.
+    pub fn new(run_id: impl Into<String>, fence: u64, guard: impl Send + Sync + 'static) -> Self {
+        Self {
+            run_id: run_id.into(),
+            fence,
+            _guard: Box::new(guard),
+        }
+    }
+
+    /// The run.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// The fencing number.
+    pub fn fence(&self) -> u64 {
+        self.fence
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease")
+            .field("run_id", &self.run_id)
+            .field("fence", &self.fence)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A run as a store has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredRun {
+    /// The run, as far as its log can be read.
+    pub run: Run,
+    /// What is wrong with the rest, if there is something.
+    pub damage: Option<String>,
+}
+
+/// What went wrong in a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StoreErrorKind {
+    /// There is no such run.
+    NotFound,
+    /// Another writer has the run.
+    Busy,
+    /// Another writer has taken the run over.
+    Fenced,
+    /// The records do not follow the stored ones.
+    Position,
+    /// There is no room left.
+    Full,
+    /// The database is locked by somebody else.
+    Locked,
+    /// The log cannot be read at all.
+    Corrupt,
+    /// The store cannot be reached or written.
+    Io,
+}
+
+impl StoreErrorKind {
+    /// The kind as one word, such as `not_found`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotFound => "run_not_found",
+            Self::Busy => "run_busy",
+            Self::Fenced => "run_taken_over",
+            Self::Position => "position",
+            Self::Full => "store_full",
+            Self::Locked => "store_locked",
+            Self::Corrupt => "corrupt",
+            Self::Io => "store",
+        }
+    }
+}
+
+/// A store operation failed. The run continues to exist as it was stored before.
+#[derive(Debug)]
+pub struct StoreError {
+    kind: StoreErrorKind,
+    message: String,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+impl StoreError {
+    /// An error of a kind, with a message that says what to do.
+    pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// The same, caused by another error.
+    #[must_use]
+    pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
+        Self {
+            source: Some(Box::new(source)),
+            ..self
+        }
+    }
+
+    /// What went wrong.
+    pub fn kind(&self) -> StoreErrorKind {
+        self.kind
+    }
+
+    /// There is no such run.
+    pub fn not_found(run_id: &str) -> Self {
+        Self::new(
+            StoreErrorKind::NotFound,
+            format!("there is no run `{run_id}`"),
+        )
+    }
+
+    /// Another writer has the run.
+    pub fn busy(run_id: &str) -> Self {
+        Self::new(
+            StoreErrorKind::Busy,
+            format!(
+                "the run `{run_id}` is being worked on by another process: wait for it, or end it"
+            ),
+        )
+    }
+
+    /// Another writer has taken the run over.
+    pub fn fenced(run_id: &str) -> Self {
+        Self::new(
+            StoreErrorKind::Fenced,
+            format!("the run `{run_id}` was taken over by another process, which goes on with it"),
+        )
+    }
+
+    /// The records do not follow the stored ones.
+    pub fn position(run_id: &str, expected: u64, found: u64) -> Self {
+        Self::new(
+            StoreErrorKind::Position,
+            format!(
+                "the run `{run_id}` goes on at position {expected}, not {found}: load it again"
+            ),
+        )
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for StoreError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source
+            .as_deref()
+            .map(|source| source as &(dyn StdError + 'static))
+    }
+}
+
+impl<S: Store + ?Sized> Store for std::sync::Arc<S> {
+    fn acquire<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, Lease> {
+        (**self).acquire(run_id)
+    }
+
+    fn append<'a>(&'a self, lease: &'a Lease, records: &'a [Record]) -> StoreFuture<'a, ()> {
+        (**self).append(lease, records)
+    }
+
+    fn load<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, StoredRun> {
+        (**self).load(run_id)
+    }
+
+    fn list<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunSummary>> {
+        (**self).list(filter)
+    }
+
+    fn delete<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, ()> {
+        (**self).delete(run_id)
+    }
+}

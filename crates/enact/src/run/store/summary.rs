@@ -1,0 +1,141 @@
+//! What a list of runs shows of each.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::run::event::{Event, Record, TerminationReason};
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// Neither over nor waiting: at work, or interrupted.
+    Running,
+    /// Waits for a person.
+    Paused,
+    /// Over, with outputs.
+    Finished,
+    /// Over, without outputs.
+    Failed,
+}
+
+impl RunStatus {
+    /// The status as one word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// What a list shows of a run. Kept up to date by its store, a constant effort per record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunSummary {
+    /// The run.
+    pub run_id: String,
+    /// How far it is.
+    pub status: RunStatus,
+    /// Its signature as an arrow string.
+    pub signature: String,
+    /// The model of its steps.
+    pub model: String,
+    /// When it began.
+    pub started: Timestamp,
+    /// When it was last written to.
+    pub updated: Timestamp,
+    /// Steps taken.
+    pub steps: u64,
+    /// Questions that wait for an answer.
+    pub open_questions: u64,
+    /// Why it ended, if it did.
+    pub termination_reason: Option<TerminationReason>,
+    /// How many records it has.
+    pub records: u64,
+}
+
+impl RunSummary {
+    /// The summary of a run that begins with this record, if it can begin a run.
+    pub fn begin(record: &Record) -> Option<Self> {
+        let Event::Started(started) = &record.event else {
+            return None;
+        };
+        Some(Self {
+            run_id: started.run_id.clone(),
+            status: RunStatus::Running,
+            signature: started.agent.signature.arrow(),
+            model: started.agent.model.clone(),
+            started: record.at,
+            updated: record.at,
+            steps: 0,
+            open_questions: 0,
+            termination_reason: None,
+            records: 1,
+        })
+    }
+
+    /// Takes the next record in.
+    pub fn apply(&mut self, record: &Record) {
+        self.records += 1;
+        self.updated = record.at;
+        match &record.event {
+            Event::Stepped(_) => self.steps += 1,
+            Event::Asked(_) => self.open_questions += 1,
+            Event::Answered { .. } => self.open_questions = self.open_questions.saturating_sub(1),
+            Event::Finished { reason, .. } | Event::Failed { reason, .. } => {
+                self.open_questions = 0;
+                self.termination_reason = Some(*reason);
+            }
+            _ => {}
+        }
+        self.status = match &record.event {
+            Event::Finished { .. } => RunStatus::Finished,
+            Event::Failed { .. } => RunStatus::Failed,
+            _ if self.open_questions > 0 => RunStatus::Paused,
+            _ => RunStatus::Running,
+        };
+    }
+}
+
+/// Which runs to list.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct RunFilter {
+    /// Only those of this status.
+    pub status: Option<RunStatus>,
+    /// At most this many.
+    pub limit: Option<u32>,
+}
+
+impl RunFilter {
+    /// Every run.
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// The same, of one status only.
+    #[must_use]
+    pub fn with_status(self, status: RunStatus) -> Self {
+        Self {
+            status: Some(status),
+            ..self
+        }
+    }
+
+    /// The same, at most this many.
+    #[must_use]
+    pub fn with_limit(self, limit: u32) -> Self {
+        Self {
+            limit: Some(limit),
+            ..self
+        }
+    }
+
+    /// Whether a run fits.
+    pub fn fits(&self, summary: &RunSummary) -> bool {
+        self.status.is_none_or(|status| status == summary.status)
+    }
+}

@@ -1,0 +1,172 @@
+//! The trajectory view: thought, tool, arguments and observation, in three forms.
+
+use std::fmt;
+
+use enact_signature::Values;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::event::{Event, StepOutcome};
+use super::history::{Entry, Observation};
+use super::log::Run;
+
+/// What the completing call shows as its observation.
+pub const COMPLETED: &str = "Completed.";
+
+/// One tool call of a run with the thought before it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrajectoryStep {
+    /// Why; empty for further calls of one turn.
+    pub thought: String,
+    /// The tool, `submit` or `finish` for the last.
+    pub tool_name: String,
+    /// Its arguments.
+    pub tool_args: Values,
+    /// What it gave, with its type kept.
+    pub observation: Value,
+    /// Whether it failed.
+    pub is_error: bool,
+}
+
+/// The calls of a run in order. Serialises as a list; see [`Trajectory::flat`] and
+/// [`fmt::Display`] for the other forms.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Trajectory {
+    steps: Vec<TrajectoryStep>,
+}
+
+impl Trajectory {
+    pub(super) fn of(run: &Run) -> Self {
+        let entries = run.transcript();
+        let before = run.started().history.entries().len();
+        let mut trajectory = Self::of_entries(&entries[before.min(entries.len())..]);
+        // How the loop was completed is told by its last step, which is no entry of its own.
+        for event in run.events() {
+            let Event::Stepped(step) = event else {
+                continue;
+            };
+            let (name, args, thought) = match &step.outcome {
+                StepOutcome::Commit(outputs) if step.calls.is_empty() => ("submit", outputs, ""),
+                StepOutcome::Commit(outputs) => ("submit", outputs, step.thought()),
+                StepOutcome::Extract => match step.calls.first() {
+                    Some(planned) => ("finish", &planned.call.args, step.thought()),
+                    None => continue,
+                },
+                StepOutcome::Act | StepOutcome::Nudge(_) => continue,
+            };
+            trajectory.steps.push(TrajectoryStep {
+                thought: thought.to_owned(),
+                tool_name: name.to_owned(),
+                tool_args: args.clone(),
+                observation: Value::String(COMPLETED.to_owned()),
+                is_error: false,
+            });
+        }
+        trajectory
+    }
+
+    /// The calls in these entries.
+    pub(crate) fn of_entries<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+        let mut steps: Vec<TrajectoryStep> = Vec::new();
+        let mut open = 0;
+        for entry in entries {
+            match entry {
+                Entry::Assistant { text, calls, .. } => {
+                    open = steps.len();
+                    for (index, call) in calls.iter().enumerate() {
+                        steps.push(TrajectoryStep {
+                            thought: if index == 0 {
+                                text.clone()
+                            } else {
+                                String::new()
+                            },
+                            tool_name: call.name.clone(),
+                            tool_args: call.args.clone(),
+                            observation: Value::Null,
+                            is_error: false,
+                        });
+                    }
+                }
+                Entry::Results { results } => {
+                    for (step, result) in steps[open..].iter_mut().zip(results) {
+                        let Observation {
+                            value, is_error, ..
+                        } = &result.observation;
+                        step.observation = value.clone();
+                        step.is_error = *is_error;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Self { steps }
+    }
+
+    /// The steps in order.
+    pub fn steps(&self) -> &[TrajectoryStep] {
+        &self.steps
+    }
+
+    /// The flat map of DSPy: `thought_0`, `tool_name_0`, `tool_args_0`, `observation_0`, …
+    pub fn flat(&self) -> Values {
+        self.flat_with("thought")
+    }
+
+    /// The flat map of udspy, which says `reasoning_0` for the thought.
+    pub fn flat_reasoning(&self) -> Values {
+        self.flat_with("reasoning")
+    }
+
+    fn flat_with(&self, thought: &str) -> Values {
+        let mut map = Values::new();
+        for (index, step) in self.steps.iter().enumerate() {
+            map.insert(
+                format!("{thought}_{index}"),
+                Value::String(step.thought.clone()),
+            );
+            map.insert(
+                format!("tool_name_{index}"),
+                Value::String(step.tool_name.clone()),
+            );
+            map.insert(
+                format!("tool_args_{index}"),
+                Value::Object(step.tool_args.clone()),
+            );
+            map.insert(format!("observation_{index}"), step.observation.clone());
+        }
+        map
+    }
+}
+
+impl fmt::Display for Trajectory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, step) in self.steps.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            let number = index + 1;
+            if !step.thought.is_empty() {
+                writeln!(f, "{number}. thought: {}", indented(&step.thought))?;
+            }
+            let args = Value::Object(step.tool_args.clone());
+            writeln!(f, "{number}. call: {} {args}", step.tool_name)?;
+            let label = if step.is_error {
+                "error"
+            } else {
+                "observation"
+            };
+            let text = match &step.observation {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            write!(f, "{number}. {label}: {}", indented(&text))?;
+        }
+        Ok(())
+    }
+}
+
+/// Later lines stand to the right, so that no text can pass for a labelled line.
+pub(crate) fn indented(text: &str) -> String {
+    text.replace("\r\n", "\n").replace(['\n', '\r'], "\n   ")
+}

@@ -1,0 +1,186 @@
+//! The transcript view: the log as a conversation.
+
+use std::collections::HashMap;
+
+use super::event::{Event, PredictorName, StepOutcome, Stepped};
+use super::history::{Call, Entry, Observation, ToolResult};
+use super::log::Run;
+use super::question::Decision;
+
+/// The conversation before the run and all that the run added.
+pub(super) fn of(run: &Run) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let mut step: Option<&Stepped> = None;
+    let mut results: HashMap<&str, &Observation> = HashMap::new();
+    let mut edits: HashMap<&str, Call> = HashMap::new();
+    let mut asked: HashMap<&str, &str> = HashMap::new();
+    let mut extract_thought = String::new();
+    for event in run.events() {
+        match event {
+            Event::Started(started) => {
+                entries.extend(started.history.entries().iter().cloned());
+                entries.push(Entry::Inputs {
+                    values: started.inputs.clone(),
+                });
+            }
+            Event::Stepped(stepped) => match &stepped.outcome {
+                StepOutcome::Act => {
+                    step = Some(stepped);
+                    results.clear();
+                    edits.clear();
+                }
+                StepOutcome::Nudge(notice) => entries.extend(nudged(stepped, notice)),
+                StepOutcome::Commit(_) => step = Some(stepped),
+                StepOutcome::Extract if stepped.calls.is_empty() => {
+                    entries.push(said(stepped.thought().to_owned()));
+                }
+                StepOutcome::Extract => {}
+            },
+            Event::Misread {
+                predictor: PredictorName::Step,
+                reply,
+                problem,
+                ..
+            } => {
+                entries.extend(misread(reply, problem));
+            }
+            Event::ToolFinished {
+                call_id,
+                observation,
+                ..
+            } => {
+                results.insert(call_id, observation);
+            }
+            Event::Asked(question) => {
+                asked.insert(&question.confirmation_id, &question.tool_call.id);
+            }
+            Event::Answered {
+                confirmation_id,
+                decision: Decision::Edit { name, args },
+            } => {
+                if let Some(id) = asked.get(confirmation_id.as_str()) {
+                    let call = Call {
+                        id: (*id).to_owned(),
+                        name: name.clone(),
+                        args: args.clone(),
+                        raw: None,
+                    };
+                    edits.insert(id, call);
+                }
+            }
+            Event::Summarised {
+                summary, covers, ..
+            } => {
+                entries.push(Entry::Summary {
+                    text: summary.clone(),
+                    covers: *covers,
+                });
+            }
+            Event::Extracted { outputs, .. } => {
+                let thought = outputs.get("reasoning").and_then(serde_json::Value::as_str);
+                extract_thought = thought.unwrap_or_default().to_owned();
+            }
+            Event::Finished { outputs, .. } => {
+                let committed = step.filter(|step| matches!(step.outcome, StepOutcome::Commit(_)));
+                entries.push(Entry::Outputs {
+                    values: outputs.clone(),
+                    thought: committed.map_or_else(
+                        || std::mem::take(&mut extract_thought),
+                        |step| commit_thought(step).to_owned(),
+                    ),
+                    call_id: committed
+                        .and_then(|step| step.calls.first())
+                        .map(|planned| planned.call.id.clone()),
+                });
+            }
+            _ => {}
+        }
+        if let Some(acted) = step
+            && acted.outcome == StepOutcome::Act
+            && let Some(done) = step_entries(acted, |call| {
+                let observation = results.get(call.id.as_str()).copied();
+                (edits.get(call.id.as_str()).cloned(), observation.cloned())
+            })
+        {
+            entries.extend(done);
+            step = None;
+        }
+    }
+    entries
+}
+
+/// The thought that a commit leaves in the transcript: none when the text was the answer itself.
+fn commit_thought(step: &Stepped) -> &str {
+    if step.calls.is_empty() {
+        ""
+    } else {
+        step.thought()
+    }
+}
+
+/// What a step adds to the transcript, once every call has its observation. `outcome` tells what
+/// ran in place of a call, if it was edited, and what it gave.
+pub(crate) fn step_entries(
+    step: &Stepped,
+    mut outcome: impl FnMut(&Call) -> (Option<Call>, Option<Observation>),
+) -> Option<[Entry; 2]> {
+    let mut calls = Vec::with_capacity(step.calls.len());
+    let mut results = Vec::with_capacity(step.calls.len());
+    for planned in &step.calls {
+        let (edit, observation) = match &planned.refusal {
+            Some(refusal) => (None, Some(Observation::error(refusal.clone()))),
+            None => outcome(&planned.call),
+        };
+        let call = edit.unwrap_or_else(|| planned.call.clone());
+        results.push(ToolResult {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            observation: observation?,
+        });
+        calls.push(call);
+    }
+    let said = Entry::Assistant {
+        text: step.thought().to_owned(),
+        calls,
+        opaque: step.reply.opaque.clone(),
+    };
+    Some([said, Entry::Results { results }])
+}
+
+/// What a reply without calls adds to the transcript.
+pub(crate) fn nudged(step: &Stepped, notice: &str) -> [Entry; 2] {
+    [
+        said(step.thought().to_owned()),
+        Entry::Notice {
+            text: notice.to_owned(),
+        },
+    ]
+}
+
+/// What an unreadable reply adds to the transcript.
+pub(crate) fn misread(reply: &crate::model::Reply, problem: &str) -> [Entry; 2] {
+    let mut text = reply.text.clone();
+    for call in &reply.calls {
+        text.push_str(&format!("\n{}({})", call.name, call.arguments));
+    }
+    [
+        said(text.trim().to_owned()),
+        Entry::Notice {
+            text: problem.to_owned(),
+        },
+    ]
+}
+
+fn said(text: String) -> Entry {
+    // A provider refuses an assistant message without content.
+    let text = if text.is_empty() {
+        "(nothing)".to_owned()
+    } else {
+        text
+    };
+    Entry::Assistant {
+        text,
+        calls: Vec::new(),
+        opaque: None,
+    }
+}

@@ -1,0 +1,96 @@
+//! The model and the adapter that modules use unless they are told otherwise.
+//!
+//! What is set on a module or a predictor wins over what is set for a [`scope`], which wins over
+//! what was [`configure`]d for the program.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::adapter::AdapterChoice;
+use crate::model::LanguageModel;
+
+/// A model and an adapter for whoever has none of its own.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    model: Option<Arc<dyn LanguageModel>>,
+    adapter: Option<AdapterChoice>,
+}
+
+impl Settings {
+    /// Nothing is set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same with a model.
+    #[must_use]
+    pub fn model(self, model: impl LanguageModel + 'static) -> Self {
+        self.shared_model(Arc::new(model))
+    }
+
+    /// The same with a model that is shared already.
+    #[must_use]
+    pub fn shared_model(self, model: Arc<dyn LanguageModel>) -> Self {
+        Self {
+            model: Some(model),
+            ..self
+        }
+    }
+
+    /// The same with an adapter.
+    #[must_use]
+    pub fn adapter(self, adapter: impl Into<AdapterChoice>) -> Self {
+        Self {
+            adapter: Some(adapter.into()),
+            ..self
+        }
+    }
+
+    fn over(self, other: &Settings) -> Self {
+        Self {
+            model: self.model.or_else(|| other.model.clone()),
+            adapter: self.adapter.or_else(|| other.adapter.clone()),
+        }
+    }
+}
+
+static GLOBAL: RwLock<Settings> = RwLock::new(Settings {
+    model: None,
+    adapter: None,
+});
+
+tokio::task_local! {
+    static SCOPED: Settings;
+}
+
+/// Sets what the whole program uses. The only global state of enact.
+pub fn configure(settings: Settings) {
+    *GLOBAL.write().unwrap_or_else(PoisonError::into_inner) = settings;
+}
+
+/// Runs a future with settings that win over those of the program and of outer scopes.
+/// Tasks that the future spawns do not inherit them.
+pub async fn scope<F: Future>(settings: Settings, future: F) -> F::Output {
+    let settings = match SCOPED.try_with(Clone::clone) {
+        Ok(outer) => settings.over(&outer),
+        Err(_) => settings,
+    };
+    SCOPED.scope(settings, future).await
+}
+
+fn current<T>(pick: impl Fn(&Settings) -> Option<T>) -> Option<T> {
+    SCOPED
+        .try_with(&pick)
+        .ok()
+        .flatten()
+        .or_else(|| pick(&GLOBAL.read().unwrap_or_else(PoisonError::into_inner)))
+}
+
+/// The model in force here.
+pub(crate) fn current_model() -> Option<Arc<dyn LanguageModel>> {
+    current(|settings| settings.model.clone())
+}
+
+/// The adapter in force here.
+pub(crate) fn current_adapter() -> AdapterChoice {
+    current(|settings| settings.adapter.clone()).unwrap_or_default()
+}

@@ -1,0 +1,32 @@
+//! Tools that come with enact: a calculator, a clock, and files confined to one folder.
+//!
+//! ```
+//! use enact::tool::builtin::{self, Files};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! let tools = enact::Tools::new()
+//!     .with(builtin::calculator())
+//!     .with(builtin::current_time())
+//!     .and(Files::open(folder.path())?.tools());
+//! assert_eq!(tools.names().collect::<Vec<_>>(), builtin::NAMES);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod calculator;
+mod clock;
+mod files;
+mod registry;
+
+pub use calculator::{CalculatorError, calculator, evaluate};
+pub use clock::current_time;
+pub use files::{Files, FilesError};
+pub use registry::{FILE_TOOL_NAMES, NAMES, PickError, pick};
+
+use super::ToolError;
+
+/// Does blocking work where blocking is allowed. A panic in it becomes the caller's.
+async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    crate::__private::blocking(work).await?
+}

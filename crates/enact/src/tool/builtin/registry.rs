@@ -1,0 +1,116 @@
+//! Built-in tools by name, for those who only have words: a command line, a configuration file.
+
+use super::{Files, calculator, current_time};
+use crate::tool::Tools;
+
+/// The names of all built-in tools.
+pub const NAMES: &[&str] = &[
+    "calculator",
+    "current_time",
+    "list_files",
+    "read_file",
+    "search_files",
+    "write_file",
+];
+
+/// The names of the tools that need a folder.
+pub const FILE_TOOL_NAMES: &[&str] = &["list_files", "read_file", "search_files", "write_file"];
+
+/// A name that gives no tool.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PickError {
+    /// There is no such tool.
+    #[error("unknown tool `{name}`: {}", suggestion(near))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names that come nearest.
+        near: Vec<&'static str>,
+    },
+    /// The tool works in a folder, and none was given.
+    #[error("the tool `{0}` needs a folder to work in")]
+    NeedsFolder(&'static str),
+}
+
+/// The tools of these names, in this order; a name that is repeated counts once.
+pub fn pick<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+    files: Option<&Files>,
+) -> Result<Tools, PickError> {
+    let mut tools = Tools::new();
+    for name in names {
+        if tools.get(name).is_some() {
+            continue;
+        }
+        let Some(known) = NAMES.iter().copied().find(|known| *known == name) else {
+            return Err(PickError::Unknown {
+                name: name.to_owned(),
+                near: nearest(name),
+            });
+        };
+        tools = match (known, files) {
+            ("calculator", _) => tools.with(calculator()),
+            ("current_time", _) => tools.with(current_time()),
+            ("list_files", Some(files)) => tools.with(files.list_files()),
+            ("read_file", Some(files)) => tools.with(files.read_file()),
+            ("search_files", Some(files)) => tools.with(files.search_files()),
+            ("write_file", Some(files)) => tools.with(files.write_file()),
+            (_, _) => return Err(PickError::NeedsFolder(known)),
+        };
+    }
+    Ok(tools)
+}
+
+fn nearest(name: &str) -> Vec<&'static str> {
+    let name = name.to_lowercase();
+    let mut near: Vec<(f64, &'static str)> = NAMES
+        .iter()
+        .map(|known| (strsim::jaro_winkler(&name, known), *known))
+        .filter(|(score, _)| *score > 0.75)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+fn suggestion(near: &[&str]) -> String {
+    let quoted = |names: &[&str]| -> String {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        names.join(", ")
+    };
+    if near.is_empty() {
+        format!("there are {}", quoted(NAMES))
+    } else {
+        format!("did you mean {}?", quoted(near))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_gives_its_tool() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::open(folder.path()).unwrap();
+        let tools = pick(NAMES.iter().copied().chain(["calculator"]), Some(&files)).unwrap();
+        assert_eq!(tools.names().collect::<Vec<_>>(), NAMES);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_name_is_said() {
+        assert_eq!(
+            pick(["calculater"], None).unwrap_err().to_string(),
+            "unknown tool `calculater`: did you mean `calculator`?"
+        );
+        assert_eq!(
+            pick(["zzz"], None).unwrap_err().to_string(),
+            "unknown tool `zzz`: there are `calculator`, `current_time`, `list_files`, \
+             `read_file`, `search_files`, `write_file`"
+        );
+        assert_eq!(
+            pick(["read_file"], None).unwrap_err().to_string(),
+            "the tool `read_file` needs a folder to work in"
+        );
+    }
+}

@@ -1,0 +1,148 @@
+//! Which adapter and which model: predictor over module over scope over program.
+
+use std::sync::Arc;
+
+use enact::adapter::{Chat, Json, Xml};
+use enact::model::{Capabilities, ScriptedModel, say};
+use enact::{Predict, ReAct, Settings, values};
+
+use super::search_and_add;
+
+fn model(text: &str) -> Arc<ScriptedModel> {
+    Arc::new(ScriptedModel::new([say(text)]).with_capabilities(Capabilities::TEXT))
+}
+
+const CHAT: &str = "[[ ## answer ## ]]\nyes";
+const XML: &str = "<answer>yes</answer>";
+const JSON: &str = r#"{"answer": "yes"}"#;
+
+#[tokio::test]
+async fn dspy_ex_module_over_scope_over_program() {
+    // The program's settings are set once for this test binary, and only here.
+    enact::configure(Settings::new().adapter(Xml));
+    let ask = async |module: Option<Json>, scope: Option<Chat>, reply: &str| {
+        let mut qa = Predict::dynamic("question -> answer")
+            .unwrap()
+            .with_model(model(reply));
+        if let Some(adapter) = module {
+            qa = qa.with_adapter(adapter);
+        }
+        let call = async {
+            qa.call(values! { question: "q" })
+                .await
+                .unwrap()
+                .finished()
+                .unwrap()
+        };
+        let done = match scope {
+            Some(adapter) => enact::scope(Settings::new().adapter(adapter), call).await,
+            None => call.await,
+        };
+        assert_eq!(done.outputs["answer"], "yes");
+        done.run().started().agent.adapter.clone()
+    };
+    assert_eq!(ask(None, None, XML).await, "xml");
+    assert_eq!(ask(None, Some(Chat), CHAT).await, "chat");
+    assert_eq!(ask(Some(Json), Some(Chat), JSON).await, "json");
+    enact::configure(Settings::new());
+    assert_eq!(ask(None, None, CHAT).await, "chat");
+}
+
+#[tokio::test]
+async fn dspy_ex_a_scoped_adapter_governs_step_and_extract() {
+    let step = "<next_thought>t</next_thought><next_tool_name>nope</next_tool_name><next_tool_args>{}</next_tool_args>";
+    let extract = "<reasoning>r</reasoning><answer>yes</answer>";
+    let model = Arc::new(
+        ScriptedModel::new([say(step), say(extract)]).with_capabilities(Capabilities::TEXT),
+    );
+    let agent = ReAct::dynamic("question -> answer", search_and_add())
+        .unwrap()
+        .with_max_iterations(1)
+        .with_model(model.clone());
+    let settings = Settings::new().adapter(Xml);
+    let call = async {
+        agent
+            .call(values! { question: "q" })
+            .await
+            .unwrap()
+            .finished()
+            .unwrap()
+    };
+    let done = enact::scope(settings, call).await;
+    assert_eq!(done.outputs["answer"], "yes");
+    for request in model.requests() {
+        assert!(request.prompt.iter().next().unwrap().text().contains('<'));
+    }
+}
+
+#[tokio::test]
+async fn a_step_adapter_is_for_the_steps_only() {
+    let step = r#"{"next_thought": "t", "next_tool_name": "nope", "next_tool_args": {}}"#;
+    let model = Arc::new(
+        ScriptedModel::new([
+            say(step),
+            say("<reasoning>r</reasoning><answer>yes</answer>"),
+        ])
+        .with_capabilities(Capabilities::TEXT),
+    );
+    let agent = ReAct::dynamic("question -> answer", search_and_add())
+        .unwrap()
+        .with_max_iterations(1)
+        .with_adapter(Xml)
+        .with_step_adapter(Json)
+        .with_model(model);
+    let done = agent
+        .call(values! { question: "q" })
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
+    let spec = &done.run().started().agent;
+    assert_eq!(
+        (spec.step_adapter.as_deref(), spec.adapter.as_str()),
+        (Some("json"), "xml")
+    );
+}
+
+#[tokio::test]
+async fn auto_takes_what_the_model_can_do() {
+    for (capabilities, reply, name) in [
+        (Capabilities::FULL, "yes", "native"),
+        (Capabilities::TEXT.with_response_schema(true), JSON, "json"),
+        (Capabilities::TEXT, CHAT, "chat"),
+    ] {
+        let model = ScriptedModel::new([say(reply)]).with_capabilities(capabilities);
+        let qa = Predict::dynamic("question -> answer")
+            .unwrap()
+            .with_adapter(enact::AdapterChoice::Auto)
+            .with_model(model);
+        let done = qa
+            .call(values! { question: "q" })
+            .await
+            .unwrap()
+            .finished()
+            .unwrap();
+        assert_eq!(done.run().started().agent.adapter, name);
+        assert_eq!(done.outputs["answer"], "yes");
+    }
+}
+
+#[tokio::test]
+async fn a_predictor_may_have_a_model_of_its_own() {
+    let small = Arc::new(ScriptedModel::new([say(
+        r#"{"reasoning": "r", "answer": "small"}"#,
+    )]));
+    let large = Arc::new(ScriptedModel::new([]));
+    let mut agent = ReAct::dynamic("question -> answer", search_and_add())
+        .unwrap()
+        .with_max_iterations(0)
+        .with_model(large);
+    agent.predictor_mut("extract").unwrap().set_model(small);
+    let done = agent
+        .call(values! { question: "q" })
+        .await
+        .unwrap()
+        .finished()
+        .unwrap();
+    assert_eq!(done.outputs["answer"], "small");
+}

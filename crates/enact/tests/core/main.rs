@@ -1,0 +1,147 @@
+//! The behaviour of modules, through the public API, with scripted models.
+//!
+//! Names that begin with `dspy_`, `udspy_` or `dspy_ex_` are behaviours that those projects'
+//! own tests assert too; names that begin with `lesson_` are defects that their users met;
+//! names that begin with `promise_` are the promises that enact makes.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod choice;
+mod completion;
+mod conformance;
+mod context;
+mod fever;
+mod history;
+mod limits;
+mod listening;
+mod parallel;
+mod pausing;
+mod predict;
+mod promises;
+mod repair;
+mod saved;
+mod server;
+mod storing;
+mod tooling;
+
+use std::sync::Arc;
+
+use enact::model::{ScriptStep, ScriptedModel};
+use enact::{FnTool, Outcome, Prediction, ReAct, ToolError, Tools, Values};
+use serde_json::json;
+
+/// A tool that looks a word up, and one that adds.
+pub fn search_and_add() -> Tools {
+    Tools::new().with(search()).with(add())
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Query {
+    /// What to look for.
+    query: String,
+}
+
+pub fn search() -> FnTool {
+    FnTool::new(
+        "search",
+        "Looks something up.",
+        |args: Query, _| async move { Ok::<_, ToolError>(format!("about {}", args.query)) },
+    )
+    .read_only()
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Pair {
+    a: i64,
+    b: i64,
+}
+
+pub fn add() -> FnTool {
+    FnTool::new("add", "Adds two numbers.", |args: Pair, _| async move {
+        Ok::<_, ToolError>(args.a + args.b)
+    })
+    .read_only()
+}
+
+pub fn failing() -> FnTool {
+    FnTool::from_spec(
+        enact::tool::ToolSpec::new(
+            "failing_tool",
+            "Fails.",
+            json!({"type": "object", "properties": {}}),
+        ),
+        |_, _| async { Err::<(), _>(ToolError::new("tool error")) },
+    )
+}
+
+/// An agent and its script, which must be played to its end.
+pub struct Played {
+    pub agent: ReAct,
+    pub model: Arc<ScriptedModel>,
+}
+
+pub fn agent(
+    signature: &str,
+    tools: Tools,
+    script: impl IntoIterator<Item = ScriptStep>,
+) -> Played {
+    let model = Arc::new(ScriptedModel::new(script));
+    let agent = ReAct::dynamic(signature, tools)
+        .unwrap()
+        .with_model(model.clone());
+    Played { agent, model }
+}
+
+impl Played {
+    pub async fn call(&self, inputs: Values) -> Prediction<Values> {
+        self.agent.call(inputs).await.unwrap().finished().unwrap()
+    }
+
+    pub fn map(self, change: impl FnOnce(ReAct) -> ReAct) -> Self {
+        Self {
+            agent: change(self.agent),
+            model: self.model,
+        }
+    }
+}
+
+pub fn paused<O: std::fmt::Debug>(outcome: Outcome<O>) -> enact::Paused {
+    match outcome {
+        Outcome::Paused(paused) => paused,
+        Outcome::Finished(prediction) => panic!("did not pause: {prediction:?}"),
+    }
+}
+
+pub fn effectful_search() -> FnTool {
+    FnTool::new(
+        "search",
+        "Looks something up.",
+        |args: Query, _| async move { Ok::<_, ToolError>(format!("about {}", args.query)) },
+    )
+}
+
+/// A tool that counts its calls.
+pub struct Counted {
+    tool: FnTool,
+    count: Arc<std::sync::atomic::AtomicUsize>,
+}
+
+impl Counted {
+    pub fn new(tool: FnTool, count: Arc<std::sync::atomic::AtomicUsize>) -> Self {
+        Self { tool, count }
+    }
+}
+
+impl enact::Tool for Counted {
+    fn spec(&self) -> &enact::tool::ToolSpec {
+        self.tool.spec()
+    }
+
+    fn call<'a>(
+        &'a self,
+        args: Values,
+        context: enact::ToolContext,
+    ) -> enact::tool::ToolFuture<'a> {
+        self.count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        self.tool.call(args, context)
+    }
+}
