@@ -5,7 +5,7 @@ use super::outputs::{self, plain, written};
 use super::sections::{ARGS, Section, Sections, THOUGHT, TOOL, args_text};
 use super::task::{Completion, Task};
 use super::{
-    Adapter, Misread, Read, Repair, RepairKind, StepReply, calls, lines, pictures, thinking,
+    Adapter, Misread, Read, Repair, RepairKind, StepReply, calls, lines, pictures, thinking, worked,
 };
 use crate::model::{FinishReason, Message, Reply};
 use crate::run::Entry;
@@ -43,6 +43,14 @@ impl Adapter for Chat {
         text.push_str("\nInputs:\n");
         text.push_str(&describe::fields(task.signature.inputs()));
         text.push_str(&describe::outputs(task));
+        if let Some(tooling) = &task.tooling {
+            text.push_str(&format!(
+                "\nEvery field stands under a marker line with its name. `{ARGS}` must be a valid \
+                 JSON object with the arguments of the tool by name. {}",
+                worked::steps(self, task, tooling)
+            ));
+            return text;
+        }
         text.push_str(
             "\nEvery field stands under a marker line with its name. Reply with all of these in \
              exactly this form, replacing the braces:\n\n",
@@ -55,12 +63,6 @@ impl Adapter for Chat {
             ));
         }
         text.push_str(&marker(COMPLETED));
-        if task.tooling.is_some() {
-            text.push_str(&format!(
-                "\n\n`{ARGS}` must be a valid JSON object with the arguments of the tool by name; \
-                 `{{}}` if it takes none."
-            ));
-        }
         text
     }
 

@@ -7,7 +7,7 @@ use super::sections::{ARGS, THOUGHT, TOOL};
 use super::task::{Completion, Task};
 use super::{
     Adapter, Misread, Read, Repair, RepairKind, StepReply, calls, describe, json_text, pictures,
-    thinking,
+    thinking, worked,
 };
 use crate::model::{Capabilities, FinishReason, Message, Reply, Request, ResponseFormat};
 use crate::run::{Call, Entry};
@@ -50,10 +50,10 @@ impl Adapter for Json {
         text.push_str(&describe::fields(task.signature.inputs()));
         text.push_str("\nReply with one JSON object and nothing else. Its keys:\n");
         text.push_str(&describe::fields(task.signature.outputs()));
-        if task.tooling.is_some() {
+        if let Some(tooling) = &task.tooling {
             text.push_str(&format!(
-                "\n`{ARGS}` must be a valid JSON object with the arguments of the tool by name; \
-                 {{}} if it takes none."
+                "\n`{ARGS}` must be a valid JSON object with the arguments of the tool by name. {}",
+                worked::steps(self, task, tooling)
             ));
         }
         text.trim_end().to_owned()
@@ -118,14 +118,13 @@ impl Adapter for Json {
         if !capabilities.response_schema {
             return request;
         }
-        let name = if task.tooling.is_some() {
-            "step"
-        } else {
-            "outputs"
+        let (name, schema) = match &task.tooling {
+            Some(tooling) => ("step", &tooling.reply_schema),
+            None => ("outputs", task.outputs.schema()),
         };
         request.with_response_format(ResponseFormat::Schema {
             name: name.to_owned(),
-            schema: task.outputs.schema().clone(),
+            schema: schema.clone(),
         })
     }
 

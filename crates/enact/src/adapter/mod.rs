@@ -20,6 +20,7 @@ mod sections;
 mod tagged;
 mod task;
 mod thinking;
+mod worked;
 mod xml;
 
 use std::fmt;

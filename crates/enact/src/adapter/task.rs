@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use crate::model::{Function, Functions};
 pub use crate::run::Completion;
 use crate::signature::{Signature, Validator};
@@ -30,6 +32,8 @@ pub struct Tooling {
     pub completion: Completion,
     /// The tools as a model takes them.
     pub functions: Arc<Functions>,
+    /// What a reply with one call looks like, for models that can be held to a schema.
+    pub reply_schema: Arc<Value>,
 }
 
 impl Tooling {
@@ -46,6 +50,7 @@ impl Tooling {
             .collect();
         Self {
             declared,
+            reply_schema: Arc::new(reply_schema(&specs)),
             specs: specs.into(),
             completion,
             functions: Arc::new(Functions::new(functions)),
@@ -56,6 +61,30 @@ impl Tooling {
     pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
         self.specs.iter().find(|spec| spec.name == name)
     }
+}
+
+/// A thought, the name of a tool, and arguments that some tool takes.
+fn reply_schema(specs: &[ToolSpec]) -> Value {
+    let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
+    // References inside a schema would point nowhere from inside another.
+    let has_references = specs
+        .iter()
+        .any(|spec| spec.parameters.get("$defs").is_some());
+    let args = if has_references {
+        json!({"type": "object"})
+    } else {
+        json!({"anyOf": specs.iter().map(|spec| &spec.parameters).collect::<Vec<_>>()})
+    };
+    json!({
+        "type": "object",
+        "properties": {
+            "next_thought": {"type": "string"},
+            "next_tool_name": {"type": "string", "enum": names},
+            "next_tool_args": args,
+        },
+        "required": ["next_thought", "next_tool_name", "next_tool_args"],
+        "additionalProperties": false,
+    })
 }
 
 fn completing_tool(declared: &Signature, completion: Completion) -> ToolSpec {
@@ -78,7 +107,7 @@ fn completing_tool(declared: &Signature, completion: Completion) -> ToolSpec {
                     "Ends the task. Call it once you know enough to give {}.",
                     outputs.join(", ")
                 ),
-                serde_json::json!({"type": "object", "properties": {}}),
+                json!({"type": "object", "properties": {}}),
             )
         }
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::outputs::{normal, plain, written};
 use super::sections::{ARGS, Section, Sections, THOUGHT, TOOL, args_text};
 use super::task::{Completion, Task};
-use super::{Adapter, Misread, Read, StepReply, chat, describe, json, pictures, thinking};
+use super::{Adapter, Misread, Read, StepReply, chat, describe, json, pictures, thinking, worked};
 use crate::model::{Message, Reply};
 use crate::run::Entry;
 use crate::signature::Values;
@@ -45,6 +45,14 @@ impl Adapter for Xml {
         text.push_str("\nInputs:\n");
         text.push_str(&describe::fields(task.signature.inputs()));
         text.push_str(&describe::outputs(task));
+        if let Some(tooling) = &task.tooling {
+            text.push_str(&format!(
+                "\nEvery field stands between tags with its name. `{ARGS}` must be a valid JSON \
+                 object with the arguments of the tool by name. {}",
+                worked::steps(self, task, tooling)
+            ));
+            return text;
+        }
         text.push_str(
             "\nEvery field stands between tags with its name. Reply with all of these in exactly \
              this form, replacing the braces:\n",
@@ -52,12 +60,6 @@ impl Adapter for Xml {
         for field in task.signature.outputs() {
             let placeholder = describe::placeholder(field);
             text.push_str(&format!("\n<{0}>{placeholder}</{0}>", field.name));
-        }
-        if task.tooling.is_some() {
-            text.push_str(&format!(
-                "\n\n`{ARGS}` must be a valid JSON object with the arguments of the tool by name; \
-                 {{}} if it takes none."
-            ));
         }
         text
     }
