@@ -39,7 +39,7 @@ pub fn derive_signature(item: TokenStream) -> TokenStream {
 
 /// Makes a `Signature` from an arrow string that is checked at compile time.
 ///
-/// ```ignore
+/// ```
 /// let signature = enact::signature!("question: str, k: int = 3 -> answer: str");
 /// ```
 #[proc_macro]
