@@ -115,23 +115,17 @@ impl Adapter for Chat {
             }
             Entry::Outputs {
                 values, thought, ..
-            } => {
-                let submits = task
-                    .tooling
-                    .as_ref()
-                    .filter(|t| t.completion == Completion::Submit);
-                Message::assistant(match submits {
-                    Some(tooling) => {
-                        let args = serde_json::Value::Object(values.clone()).to_string();
-                        step(thought, [(tooling.completion.tool_name(), args)])
-                    }
-                    None => completed(
-                        values
-                            .iter()
-                            .map(|(name, value)| (name.as_str(), written(task, name, value))),
-                    ),
-                })
-            }
+            } => Message::assistant(match task.committing_tool() {
+                Some(name) => {
+                    let args = serde_json::Value::Object(values.clone()).to_string();
+                    step(thought, [(name, args)])
+                }
+                None => completed(
+                    values
+                        .iter()
+                        .map(|(name, value)| (name.as_str(), written(task, name, value))),
+                ),
+            }),
         };
         vec![message]
     }

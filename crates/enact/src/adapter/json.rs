@@ -95,21 +95,15 @@ impl Adapter for Json {
             Entry::Summary { text, .. } => user(json!({"summary_of_what_came_before": text})),
             Entry::Outputs {
                 values, thought, ..
-            } => {
-                let submits = task
-                    .tooling
-                    .as_ref()
-                    .filter(|t| t.completion == Completion::Submit);
-                Message::assistant(match submits {
-                    Some(tooling) => json!({
-                        THOUGHT: thought.trim(),
-                        TOOL: tooling.completion.tool_name(),
-                        ARGS: values,
-                    })
-                    .to_string(),
-                    None => Value::Object(values.clone()).to_string(),
+            } => Message::assistant(match task.committing_tool() {
+                Some(name) => json!({
+                    THOUGHT: thought.trim(),
+                    TOOL: name,
+                    ARGS: values,
                 })
-            }
+                .to_string(),
+                None => Value::Object(values.clone()).to_string(),
+            }),
         };
         vec![message]
     }

@@ -104,16 +104,10 @@ impl Adapter for Native {
                 values,
                 thought,
                 call_id,
-            } => {
-                let submits = task
-                    .tooling
-                    .as_ref()
-                    .filter(|t| t.completion == Completion::Submit);
-                match submits {
-                    Some(tooling) => submitted(tooling, values, thought, call_id.as_deref()),
-                    None => vec![Message::assistant(outputs_text(task, values))],
-                }
-            }
+            } => match task.committing_tool() {
+                Some(name) => submitted(name, values, thought, call_id.as_deref()),
+                None => vec![Message::assistant(outputs_text(task, values))],
+            },
         }
     }
 
@@ -347,13 +341,7 @@ fn told_results(results: &[ToolResult]) -> Message {
     pictures::message(labelled(told), images)
 }
 
-fn submitted(
-    tooling: &Tooling,
-    values: &Values,
-    thought: &str,
-    call_id: Option<&str>,
-) -> Vec<Message> {
-    let name = tooling.completion.tool_name();
+fn submitted(name: &str, values: &Values, thought: &str, call_id: Option<&str>) -> Vec<Message> {
     let arguments = Value::Object(values.clone()).to_string();
     // The id must not depend on where the entry stands, or prompts would not be append-only.
     let id = call_id.map_or_else(

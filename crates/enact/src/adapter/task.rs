@@ -21,6 +21,14 @@ pub struct Task {
     pub tooling: Option<Tooling>,
 }
 
+impl Task {
+    /// The tool that commits the outputs, where a call does that.
+    pub fn committing_tool(&self) -> Option<&'static str> {
+        let completion = self.tooling.as_ref()?.completion;
+        (completion == Completion::Submit).then(|| completion.tool_name())
+    }
+}
+
 /// The tools of a step.
 #[derive(Debug, Clone)]
 pub struct Tooling {

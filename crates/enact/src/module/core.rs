@@ -9,7 +9,7 @@ use crate::adapter::{Adapter, AdapterChoice, Completion};
 use crate::driver::{Listener, World};
 use crate::error::{Error, ErrorKind};
 use crate::model::{Capabilities, LanguageModel};
-use crate::predictor::{Predictor, SavedModule, SavedTools};
+use crate::predictor::{Demo, Predictor, SavedModule, SavedTools};
 use crate::react::{Program, Wording};
 use crate::run::{AgentSpec, Limits, PredictorName};
 use crate::settings;
@@ -138,6 +138,16 @@ impl Core {
             "predict" if !has_steps => Some(&mut program.extract),
             _ => None,
         }
+    }
+
+    /// Examples of whole tasks: for the steps, or for the only predictor.
+    pub(super) fn set_demos(&mut self, demos: Vec<Demo>) {
+        let program = Arc::make_mut(&mut self.program);
+        program
+            .step
+            .as_mut()
+            .unwrap_or(&mut program.extract)
+            .set_demos(demos);
     }
 
     pub(super) fn for_each_predictor(&mut self, change: impl FnMut(&mut Predictor)) {

@@ -60,6 +60,21 @@ macro_rules! module {
                 Ok(self)
             }
 
+            /// Shows the model these worked examples before each task.
+            #[must_use]
+            pub fn with_demos(mut self, demos: Vec<Demo>) -> Self {
+                self.core.set_demos(demos);
+                self
+            }
+
+            /// How many replies in a row may be unreadable or call nothing that exists before
+            /// the model is no longer asked again; 3 unless set, 0 switches repairing off.
+            #[must_use]
+            pub fn with_max_repairs(mut self, max_repairs: u32) -> Self {
+                self.core.change_limits(|limits| limits.max_repairs = max_repairs);
+                self
+            }
+
             /// Samples this way in every inner request.
             #[must_use]
             pub fn with_options(mut self, options: ModelOptions) -> Self {
@@ -197,24 +212,6 @@ impl Predict<Dynamic> {
     }
 }
 
-impl<S: Shape> Predict<S> {
-    /// Shows the model these examples first.
-    #[must_use]
-    pub fn with_demos(mut self, demos: Vec<Demo>) -> Self {
-        self.core
-            .for_each_predictor(|predictor| predictor.set_demos(demos.clone()));
-        self
-    }
-
-    /// Asks again up to this often when a reply cannot be read; 0 switches it off.
-    #[must_use]
-    pub fn with_max_repairs(mut self, max_repairs: u32) -> Self {
-        self.core
-            .change_limits(|limits| limits.max_repairs = max_repairs);
-        self
-    }
-}
-
 impl<S: TypedSignature> ChainOfThought<S> {
     /// A reasoned prediction of a typed signature.
     pub fn new() -> Result<Self, Error> {
@@ -239,24 +236,6 @@ impl ChainOfThought<Dynamic> {
             program,
             Tools::new(),
         )))
-    }
-}
-
-impl<S: Shape> ChainOfThought<S> {
-    /// Shows the model these examples first.
-    #[must_use]
-    pub fn with_demos(mut self, demos: Vec<Demo>) -> Self {
-        self.core
-            .for_each_predictor(|predictor| predictor.set_demos(demos.clone()));
-        self
-    }
-
-    /// Asks again up to this often when a reply cannot be read; 0 switches it off.
-    #[must_use]
-    pub fn with_max_repairs(mut self, max_repairs: u32) -> Self {
-        self.core
-            .change_limits(|limits| limits.max_repairs = max_repairs);
-        self
     }
 }
 
@@ -302,23 +281,6 @@ impl<S: Shape> ReAct<S> {
     pub fn with_max_iterations(mut self, max_iterations: u32) -> Self {
         self.core
             .change_limits(|limits| limits.max_iterations = max_iterations);
-        self
-    }
-
-    /// How many replies in a row may be unreadable or call nothing that exists; 3 unless set.
-    #[must_use]
-    pub fn with_max_repairs(mut self, max_repairs: u32) -> Self {
-        self.core
-            .change_limits(|limits| limits.max_repairs = max_repairs);
-        self
-    }
-
-    /// Shows the model these worked examples before each task.
-    #[must_use]
-    pub fn with_demos(mut self, demos: Vec<Demo>) -> Self {
-        if let Some(step) = self.core.predictor_mut("step") {
-            step.set_demos(demos);
-        }
         self
     }
 

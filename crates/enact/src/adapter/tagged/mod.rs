@@ -204,25 +204,18 @@ impl Adapter for Tagged {
             )),
             Entry::Outputs {
                 values, thought, ..
-            } => {
-                let submits = task
-                    .tooling
-                    .as_ref()
-                    .filter(|t| t.completion == Completion::Submit);
-                Message::assistant(match submits {
-                    Some(tooling) => {
-                        let name = tooling.completion.tool_name();
-                        let call = format!("{name}({})", action::write_args(values));
-                        self.step(&labels, thought, [call.into()])
-                    }
-                    None => {
-                        let list = values
-                            .iter()
-                            .map(|(name, value)| (name.as_str(), written(task, name, value)));
-                        labelled(&labels, list)
-                    }
-                })
-            }
+            } => Message::assistant(match task.committing_tool() {
+                Some(name) => {
+                    let call = format!("{name}({})", action::write_args(values));
+                    self.step(&labels, thought, [call.into()])
+                }
+                None => {
+                    let list = values
+                        .iter()
+                        .map(|(name, value)| (name.as_str(), written(task, name, value)));
+                    labelled(&labels, list)
+                }
+            }),
         };
         vec![message]
     }
