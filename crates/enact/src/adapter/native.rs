@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::outputs::{self, cut_off};
-use super::task::{Completion, Task, Tooling};
+use super::task::{Completion, Task};
 use super::{
     Adapter, Misread, Read, ReadCall, Repair, RepairKind, StepReply, call_text, calls, describe,
     field_text, json, lines, pictures, thinking,
