@@ -103,13 +103,14 @@ pub struct Prediction<O> {
     pub usage: Usage,
     /// Why the run ended.
     pub termination: TerminationReason,
+    values: Values,
     run: Run,
 }
 
 impl<O: DeserializeOwned> Prediction<O> {
     /// The prediction of a run that has finished.
     pub(super) fn of(run: Run) -> Result<Self, Error> {
-        let (Some(values), Some(termination)) = (run.outputs(), run.termination()) else {
+        let (Some(values), Some(termination)) = (run.outputs().cloned(), run.termination()) else {
             return Err(Error::new(ErrorKind::NoAnswer, "the run has no outputs").with_run(run));
         };
         match serde_json::from_value(Value::Object(values.clone())) {
@@ -118,6 +119,7 @@ impl<O: DeserializeOwned> Prediction<O> {
                 history: run.history(),
                 usage: run.usage(),
                 termination,
+                values,
                 run,
             }),
             Err(error) => {
@@ -151,10 +153,7 @@ impl<O> Prediction<O> {
 
     /// The outputs by name.
     pub fn values(&self) -> &Values {
-        static NONE: std::sync::OnceLock<Values> = std::sync::OnceLock::new();
-        self.run
-            .outputs()
-            .unwrap_or_else(|| NONE.get_or_init(Values::new))
+        &self.values
     }
 
     /// How long it took.
