@@ -44,17 +44,18 @@ impl Failure {
                 StoreError::new(StoreErrorKind::Corrupt, message)
             }
             Self::Sql(error) => {
-                let kind = kind_of(&error);
-                StoreError::new(kind, format!("the database `{path}` {}", advice(kind)))
+                let what = advice(kind_of(&error), &error);
+                StoreError::new(kind_of(&error), format!("the database `{path}` {what}"))
                     .with_source(error)
             }
             Self::File(error) => {
-                let (kind, what) = match error.kind() {
+                let kind = match error.kind() {
                     io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                        (StoreErrorKind::Full, advice(StoreErrorKind::Full))
+                        StoreErrorKind::Full
                     }
-                    _ => (StoreErrorKind::Io, advice(StoreErrorKind::Io)),
+                    _ => StoreErrorKind::Io,
                 };
+                let what = advice(kind, &error);
                 StoreError::new(kind, format!("`{path}` {what}")).with_source(error)
             }
         }
@@ -87,8 +88,8 @@ fn kind_of(error: &sqlx::Error) -> StoreErrorKind {
     }
 }
 
-fn advice(kind: StoreErrorKind) -> &'static str {
-    match kind {
+fn advice(kind: StoreErrorKind, error: &dyn std::error::Error) -> String {
+    let advice = match kind {
         StoreErrorKind::Locked => {
             "is locked by another process: wait until that is done, or end it, and try again"
         }
@@ -96,6 +97,13 @@ fn advice(kind: StoreErrorKind) -> &'static str {
         StoreErrorKind::Corrupt => {
             "is damaged, or is no database: restore it from a copy, or move it away and begin anew"
         }
-        _ => "cannot be opened, read or written: check that its folder exists and is writable",
-    }
+        // There are many causes, and only the cause says what to do.
+        _ => {
+            return format!(
+                "cannot be opened, read or written: {error}: check that its folder is there, \
+                 and that you may write to it"
+            );
+        }
+    };
+    advice.to_owned()
 }

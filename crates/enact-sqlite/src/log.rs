@@ -208,7 +208,7 @@ fn check(run_id: &str, expected: usize, row: Row) -> Result<Record, Damage> {
         return Err(Damage::lost(expected, "does not match its checksum"));
     }
     serde_json::from_slice(&body).map_err(|error| Damage {
-        reason: format!("record {expected} is not understood, a newer enact may be: {error}"),
+        reason: format!("record {expected} is whole, but not understood by this enact: {error}"),
         is_lost: false,
     })
 }

@@ -119,7 +119,11 @@ async fn what_cannot_be_opened_is_named() {
     // A folder stands where the file should be.
     std::fs::create_dir(file(&folder)).unwrap();
     let error = SqliteStore::open(file(&folder)).await.unwrap_err();
-    told(&error, StoreErrorKind::Io, &["runs.db", "check"]);
+    told(
+        &error,
+        StoreErrorKind::Io,
+        &["runs.db", "unable to open", "check"],
+    );
     // A file stands where a folder should be.
     std::fs::write(folder.path().join("plain"), "").unwrap();
     let path = folder.path().join("plain/runs.db");

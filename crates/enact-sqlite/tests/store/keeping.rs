@@ -23,6 +23,7 @@ async fn a_reopened_store_keeps_its_promises() {
     check_store(&store).await.unwrap();
 }
 
+#[cfg(unix)] // Windows does not have such names.
 #[tokio::test]
 async fn folders_are_created_and_any_name_is_a_name() {
     let folder = folder();
