@@ -1,0 +1,82 @@
+//! Connections. All of them are made here, so that all of them are as durable as they have to be.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, Connection as _, SqlitePool};
+
+use crate::error::{Failure, is_locked};
+use crate::schema;
+
+/// Begins a transaction that writes. It waits for other writers here, once, and not in its midst,
+/// where waiting could not help.
+pub(crate) const BEGIN: &str = "BEGIN IMMEDIATE";
+
+/// Between two attempts to prepare a file.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Readers do not wait for the writer, nor for each other.
+const READERS: u32 = 4;
+
+fn options(path: &Path, timeout: Duration) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .foreign_keys(true)
+        .busy_timeout(timeout)
+        // The intent of an effect has to be on the disk before the effect. On macOS, that takes
+        // more than a plain sync.
+        .synchronous(SqliteSynchronous::Full)
+        .pragma("fullfsync", "1")
+        .disable_statement_logging()
+}
+
+/// Makes the file a database of the newest schema, or says why it cannot be one.
+pub(crate) async fn prepare(path: &Path, timeout: Duration) -> Result<(), Failure> {
+    let begun = Instant::now();
+    loop {
+        // SQLite does not wait where two connections change the mode of a new file at once.
+        match prepare_now(path, timeout).await {
+            Err(Failure::Sql(error)) if is_locked(&error) && begun.elapsed() < timeout => {
+                tokio::time::sleep(PAUSE).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+async fn prepare_now(path: &Path, timeout: Duration) -> Result<(), Failure> {
+    let mut connection = options(path, timeout)
+        .create_if_missing(true)
+        .connect()
+        .await?;
+    schema::check_or_migrate(&mut connection).await?;
+    // The mode is kept in the file: later connections find it there.
+    sqlx::query("PRAGMA journal_mode = WAL")
+        .execute(&mut connection)
+        .await?;
+    Ok(connection.close().await?)
+}
+
+/// One connection for the writers of this process: they queue up for it in order, where SQLite
+/// would let them wait by trying again and again.
+pub(crate) fn writer(path: &Path, timeout: Duration) -> SqlitePool {
+    SqlitePoolOptions::new()
+        .max_connections(1)
+        .after_release(|connection, _| {
+            Box::pin(async move {
+                // After some errors, such as a full disk, SQLite has already rolled back when sqlx
+                // does so, and sqlx takes the transaction for open ever after.
+                connection.ping().await?;
+                Ok(!connection.is_in_transaction())
+            })
+        })
+        .connect_lazy_with(options(path, timeout))
+}
+
+/// Connections that only read.
+pub(crate) fn readers(path: &Path, timeout: Duration) -> SqlitePool {
+    SqlitePoolOptions::new()
+        .max_connections(READERS)
+        .connect_lazy_with(options(path, timeout))
+}

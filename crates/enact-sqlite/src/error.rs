@@ -1,0 +1,109 @@
+//! What went wrong, told so that it can be mended.
+
+use std::io;
+use std::path::Path;
+
+use enact::run::store::{StoreError, StoreErrorKind};
+
+/// A failure before it is told. The text of an error names the database, which only the store knows.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Told already.
+    Store(StoreError),
+    /// The database is not one that this enact can use: it …
+    Refused(String),
+    Sql(sqlx::Error),
+    File(io::Error),
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::File(error)
+    }
+}
+
+impl Failure {
+    pub(crate) fn told(self, path: &Path) -> StoreError {
+        let path = path.display();
+        match self {
+            Self::Store(error) => error,
+            Self::Refused(why) => {
+                let message = format!("the database `{path}` {why}");
+                StoreError::new(StoreErrorKind::Corrupt, message)
+            }
+            Self::Sql(error) => {
+                let what = advice(kind_of(&error), &error);
+                StoreError::new(kind_of(&error), format!("the database `{path}` {what}"))
+                    .with_source(error)
+            }
+            Self::File(error) => {
+                let kind = match error.kind() {
+                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                        StoreErrorKind::Full
+                    }
+                    _ => StoreErrorKind::Io,
+                };
+                let what = advice(kind, &error);
+                StoreError::new(kind, format!("`{path}` {what}")).with_source(error)
+            }
+        }
+    }
+}
+
+/// Whether the file itself is damaged.
+pub(crate) fn is_corrupt(error: &sqlx::Error) -> bool {
+    kind_of(error) == StoreErrorKind::Corrupt
+}
+
+/// Whether somebody else has the database.
+pub(crate) fn is_locked(error: &sqlx::Error) -> bool {
+    kind_of(error) == StoreErrorKind::Locked
+}
+
+fn kind_of(error: &sqlx::Error) -> StoreErrorKind {
+    // A process that waits for its own writers for so long is as good as locked out.
+    if matches!(error, sqlx::Error::PoolTimedOut) {
+        return StoreErrorKind::Locked;
+    }
+    let code = error.as_database_error().and_then(|error| error.code());
+    let code = code.and_then(|code| code.parse::<u32>().ok()).unwrap_or(0);
+    // The lower byte is the primary code, see <https://sqlite.org/rescode.html>.
+    match code & 0xff {
+        5 | 6 => StoreErrorKind::Locked,    // SQLITE_BUSY, SQLITE_LOCKED
+        11 | 26 => StoreErrorKind::Corrupt, // SQLITE_CORRUPT, SQLITE_NOTADB
+        13 => StoreErrorKind::Full,         // SQLITE_FULL
+        _ => StoreErrorKind::Io,
+    }
+}
+
+fn advice(kind: StoreErrorKind, error: &dyn std::error::Error) -> String {
+    let advice = match kind {
+        StoreErrorKind::Locked => {
+            "is locked by another process: wait until that is done, or end it, and try again"
+        }
+        StoreErrorKind::Full => "has no room left: free some space on its disk, and resume the run",
+        StoreErrorKind::Corrupt => {
+            "is damaged, or is no database: restore it from a copy, or move it away and begin anew"
+        }
+        // There are many causes, and only the cause says what to do.
+        _ => {
+            return format!(
+                "cannot be opened, read or written: {error}: check that its folder is there, \
+                 and that you may write to it"
+            );
+        }
+    };
+    advice.to_owned()
+}

@@ -1,0 +1,199 @@
+//! A store of runs in one SQLite file.
+//!
+//! [`SqliteStore`] keeps every event of a run before it takes effect, so that a run survives the
+//! end of its process and goes on in another one. No two processes can work on one run at a time.
+//!
+//! ```no_run
+//! use enact::{ReAct, Tools, values};
+//! use enact_sqlite::SqliteStore;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = SqliteStore::open("runs.db").await?;
+//! let agent = ReAct::dynamic("question -> answer", Tools::new())?;
+//! let outcome = agent
+//!     .call(values! { question: "Why is the sky blue?" })
+//!     .run_id("sky")
+//!     .store(store.clone())
+//!     .await?;
+//! // After a crash, or when a person has answered:
+//! let outcome = agent.resume_stored(store, "sky").await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Beside the file `runs.db` lie `runs.db-wal` and `runs.db-shm`, which belong to it (copy them
+//! with it), and the folder `runs.db.locks`, which holds a file per run that is being worked on.
+//! All of them have to be on a local disk: SQLite and file locks do not work over a network.
+
+mod connect;
+mod error;
+mod location;
+mod lock;
+mod log;
+mod schema;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use enact::run::store::{
+    Lease, RunFilter, RunSummary, Store, StoreError, StoreErrorKind, StoreFuture, StoredRun,
+};
+use enact::run::{Record, Run};
+use sqlx::SqlitePool;
+
+use error::Failure;
+use lock::RunLock;
+
+/// How long a write waits for a write of another process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Runs in one SQLite file. Clones share the connections to it.
+#[derive(Debug, Clone)]
+pub struct SqliteStore {
+    path: Arc<Path>,
+    locks: Arc<Path>,
+    writer: SqlitePool,
+    readers: SqlitePool,
+}
+
+impl SqliteStore {
+    /// Opens a store. The file and the folders above it are created if they are missing.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::open_with_timeout(path, BUSY_TIMEOUT).await
+    }
+
+    /// The same, with the time that a write waits for the writes of other processes before it
+    /// fails with [`StoreErrorKind::Locked`]; 5 seconds in [`SqliteStore::open`].
+    pub async fn open_with_timeout(
+        path: impl AsRef<Path>,
+        timeout: Duration,
+    ) -> Result<Self, StoreError> {
+        let path = path.as_ref();
+        Self::open_now(path, timeout)
+            .await
+            .map_err(|failure| failure.told(path))
+    }
+
+    async fn open_now(path: &Path, timeout: Duration) -> Result<Self, Failure> {
+        // SQLite gives a meaning of its own to some relative names, such as `:memory:`.
+        let path = std::path::absolute(path)?;
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        connect::prepare(&path, timeout).await?;
+        // One file has one folder of locks, by whatever links it was reached.
+        let mut locks = path.canonicalize()?.into_os_string();
+        locks.push(".locks");
+        Ok(Self {
+            writer: connect::writer(&path, timeout),
+            readers: connect::readers(&path, timeout),
+            path: path.into(),
+            locks: PathBuf::from(locks).into(),
+        })
+    }
+
+    /// Where the runs of this user are kept unless they say otherwise: `enact/runs.db` in the
+    /// data folder of the platform. None if the environment does not tell that folder.
+    pub fn default_path() -> Option<PathBuf> {
+        location::default_path(std::env::consts::OS, |name| std::env::var_os(name))
+    }
+
+    fn told(&self, failure: impl Into<Failure>) -> StoreError {
+        failure.into().told(&self.path)
+    }
+
+    fn lock(&self, run_id: &str) -> Result<RunLock, StoreError> {
+        RunLock::try_new(&self.locks, run_id)
+            .map_err(|error| Failure::from(error).told(&self.locks))?
+            .ok_or_else(|| StoreError::busy(run_id))
+    }
+
+    async fn acquire_now(&self, run_id: &str) -> Result<Lease, StoreError> {
+        let lock = self.lock(run_id)?;
+        let fence = self.next_fence(run_id).await;
+        Ok(Lease::new(
+            run_id,
+            fence.map_err(|failure| self.told(failure))?,
+            lock,
+        ))
+    }
+
+    async fn next_fence(&self, run_id: &str) -> Result<u64, Failure> {
+        let mut transaction = self.writer.begin_with(connect::BEGIN).await?;
+        let fence = log::next_fence(&mut transaction, run_id).await?;
+        transaction.commit().await?;
+        Ok(fence)
+    }
+
+    async fn append_now(&self, lease: &Lease, records: &[Record]) -> Result<(), Failure> {
+        let mut transaction = self.writer.begin_with(connect::BEGIN).await?;
+        log::append(&mut transaction, lease, records).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    async fn load_now(&self, run_id: &str) -> Result<StoredRun, Failure> {
+        let mut connection = self.readers.acquire().await?;
+        let readable = log::read(&mut connection, run_id).await?;
+        let readable = readable.ok_or_else(|| StoreError::not_found(run_id))?;
+        if let ([], Some(damage)) = (&readable.records[..], &readable.damage) {
+            return Err(log::unreadable(run_id, damage).into());
+        }
+        let run = Run::try_from(readable.records).map_err(|error| {
+            StoreError::new(
+                StoreErrorKind::Corrupt,
+                format!("the run `{run_id}` cannot be read: {error}"),
+            )
+            .with_source(error)
+        })?;
+        let damage = readable.damage.map(|damage| damage.reason);
+        Ok(StoredRun { run, damage })
+    }
+
+    async fn list_now(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, Failure> {
+        let mut connection = self.readers.acquire().await?;
+        log::list(&mut connection, filter).await
+    }
+
+    async fn delete_now(&self, run_id: &str) -> Result<(), StoreError> {
+        let _lock = self.lock(run_id)?;
+        match log::delete(&self.writer, run_id).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(StoreError::not_found(run_id)),
+            Err(failure) => Err(self.told(failure)),
+        }
+    }
+}
+
+impl Store for SqliteStore {
+    fn acquire<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, Lease> {
+        Box::pin(self.acquire_now(run_id))
+    }
+
+    fn append<'a>(&'a self, lease: &'a Lease, records: &'a [Record]) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            let appended = self.append_now(lease, records).await;
+            appended.map_err(|failure| self.told(failure))
+        })
+    }
+
+    fn load<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, StoredRun> {
+        Box::pin(async move {
+            let loaded = self.load_now(run_id).await;
+            loaded.map_err(|failure| self.told(failure))
+        })
+    }
+
+    fn list<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunSummary>> {
+        Box::pin(async move {
+            let listed = self.list_now(filter).await;
+            listed.map_err(|failure| self.told(failure))
+        })
+    }
+
+    fn delete<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, ()> {
+        Box::pin(self.delete_now(run_id))
+    }
+}

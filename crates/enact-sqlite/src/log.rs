@@ -1,0 +1,299 @@
+//! Records in and out of the tables.
+
+use enact::run::Record;
+use enact::run::store::{Lease, RunFilter, RunSummary, StoreError, StoreErrorKind};
+use futures_util::TryStreamExt as _;
+use sha2::{Digest as _, Sha256};
+use sqlx::{SqliteConnection, SqlitePool};
+
+use crate::error::{Failure, is_corrupt};
+
+/// A log as far as it can be read.
+pub(crate) struct Readable {
+    pub(crate) records: Vec<Record>,
+    /// What is wrong with the record after these, if there should be one.
+    pub(crate) damage: Option<Damage>,
+}
+
+/// What is wrong with a record.
+pub(crate) struct Damage {
+    pub(crate) reason: String,
+    /// Whether the record is lost. One that is whole but not understood is not.
+    is_lost: bool,
+}
+
+type Row = (i64, Option<i64>, Option<Vec<u8>>, Option<i64>);
+
+/// Gives the run a new fencing number, higher than any before.
+pub(crate) async fn next_fence(
+    connection: &mut SqliteConnection,
+    run_id: &str,
+) -> Result<u64, Failure> {
+    let fence: i64 = sqlx::query_scalar("UPDATE fences SET last = last + 1 RETURNING last")
+        .fetch_one(&mut *connection)
+        .await?;
+    sqlx::query(
+        "INSERT INTO runs (run_id, fence) VALUES (?, ?)
+         ON CONFLICT (run_id) DO UPDATE SET fence = excluded.fence",
+    )
+    .bind(run_id)
+    .bind(fence)
+    .execute(connection)
+    .await?;
+    Ok(fence.cast_unsigned())
+}
+
+/// Appends records, inside of a transaction.
+pub(crate) async fn append(
+    connection: &mut SqliteConnection,
+    lease: &Lease,
+    records: &[Record],
+) -> Result<(), Failure> {
+    let run_id = lease.run_id();
+    let run: Option<(i64, Option<String>)> =
+        sqlx::query_as("SELECT records, summary FROM runs WHERE run_id = ? AND fence = ?")
+            .bind(run_id)
+            .bind(lease.fence().cast_signed())
+            .fetch_optional(&mut *connection)
+            .await?;
+    let (count, summary) = run.ok_or_else(|| StoreError::fenced(run_id))?;
+    let Some(first) = records.first() else {
+        return Ok(());
+    };
+    let is_next = first.position == count.cast_unsigned();
+    let summary = summary.filter(|_| is_next);
+    let mut summary = summary.and_then(|summary| serde_json::from_str(&summary).ok());
+    if summary.is_none() && count > 0 {
+        summary = mend(connection, run_id, first.position).await?;
+    } else if !is_next {
+        return Err(StoreError::position(run_id, count.cast_unsigned(), first.position).into());
+    }
+    for (expected, record) in (first.position..).zip(records) {
+        if record.position != expected {
+            return Err(StoreError::position(run_id, expected, record.position).into());
+        }
+        match &mut summary {
+            Some(summary) => summary.apply(record),
+            None => summary = RunSummary::begin(record),
+        }
+        insert(connection, run_id, record).await?;
+    }
+    let Some(summary) = summary else {
+        let message = format!("the first record of the run `{run_id}` must be its start");
+        return Err(StoreError::new(StoreErrorKind::Corrupt, message).into());
+    };
+    let count = first.position + records.len() as u64;
+    update(connection, run_id, count, &summary).await
+}
+
+async fn insert(
+    connection: &mut SqliteConnection,
+    run_id: &str,
+    record: &Record,
+) -> Result<(), Failure> {
+    let body = serde_json::to_string(record).map_err(unwritable)?;
+    let position = record.position.cast_signed();
+    sqlx::query("INSERT INTO events (run_id, position, body, checksum) VALUES (?, ?, ?, ?)")
+        .bind(run_id)
+        .bind(position)
+        .bind(&body)
+        .bind(checksum(run_id, position, body.as_bytes()))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn update(
+    connection: &mut SqliteConnection,
+    run_id: &str,
+    records: u64,
+    summary: &RunSummary,
+) -> Result<(), Failure> {
+    let started = summary.started.as_nanosecond();
+    let started = started.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+    sqlx::query(
+        "UPDATE runs SET records = ?, status = ?, started = ?, summary = ? WHERE run_id = ?",
+    )
+    .bind(records.cast_signed())
+    .bind(summary.status.as_str())
+    .bind(started)
+    .bind(serde_json::to_string(summary).map_err(unwritable)?)
+    .bind(run_id)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Makes room at the first damaged position, and gives the summary of what is before. The whole
+/// log is read for this; a healthy log is appended to without.
+async fn mend(
+    connection: &mut SqliteConnection,
+    run_id: &str,
+    position: u64,
+) -> Result<Option<RunSummary>, Failure> {
+    let readable = read(connection, run_id).await?;
+    let Readable { records, damage } = readable.ok_or_else(|| StoreError::fenced(run_id))?;
+    let end = records.len() as u64;
+    if let Some(damage) = &damage
+        && (!damage.is_lost || end == 0)
+    {
+        return Err(unreadable(run_id, damage).into());
+    }
+    if position != end {
+        return Err(StoreError::position(run_id, end, position).into());
+    }
+    sqlx::query("DELETE FROM events WHERE run_id = ? AND position >= ?")
+        .bind(run_id)
+        .bind(end.cast_signed())
+        .execute(connection)
+        .await?;
+    Ok(summarise(&records))
+}
+
+fn summarise(records: &[Record]) -> Option<RunSummary> {
+    let (first, rest) = records.split_first()?;
+    let mut summary = RunSummary::begin(first)?;
+    rest.iter().for_each(|record| summary.apply(record));
+    Some(summary)
+}
+
+/// Reads a log. None if there is no such run.
+pub(crate) async fn read(
+    connection: &mut SqliteConnection,
+    run_id: &str,
+) -> Result<Option<Readable>, Failure> {
+    // One statement sees one state of the database. The body is cast because damage can leave
+    // text that is not UTF-8.
+    let mut rows = sqlx::query_as::<_, Row>(
+        "SELECT runs.records, events.position, CAST(events.body AS BLOB), events.checksum
+         FROM runs LEFT JOIN events ON events.run_id = runs.run_id
+         WHERE runs.run_id = ? AND runs.records > 0
+         ORDER BY events.position",
+    )
+    .bind(run_id)
+    .fetch(connection);
+    let mut records = Vec::new();
+    let mut count = None;
+    let damage = loop {
+        match rows.try_next().await {
+            Ok(Some(row)) => {
+                count = Some(row.0.cast_unsigned());
+                match check(run_id, records.len(), row) {
+                    Ok(record) => records.push(record),
+                    Err(damage) => break Some(damage),
+                }
+            }
+            Ok(None) => {
+                let is_short = count.is_some_and(|count| (records.len() as u64) < count);
+                break is_short.then(|| Damage::lost(records.len(), "is missing"));
+            }
+            Err(error) if !records.is_empty() && is_corrupt(&error) => {
+                let why = format!("is on a damaged page of the database: {error}");
+                break Some(Damage::lost(records.len(), &why));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    };
+    Ok(count.map(|_| Readable { records, damage }))
+}
+
+fn check(run_id: &str, expected: usize, row: Row) -> Result<Record, Damage> {
+    let (Some(position), Some(body), Some(stored)) = (row.1, row.2, row.3) else {
+        return Err(Damage::lost(expected, "is missing"));
+    };
+    if usize::try_from(position) != Ok(expected) {
+        return Err(Damage::lost(expected, "is missing"));
+    }
+    if checksum(run_id, position, &body) != stored {
+        return Err(Damage::lost(expected, "does not match its checksum"));
+    }
+    serde_json::from_slice(&body).map_err(|error| Damage {
+        reason: format!("record {expected} is whole, but not understood by this enact: {error}"),
+        is_lost: false,
+    })
+}
+
+impl Damage {
+    fn lost(position: usize, what: &str) -> Self {
+        Self {
+            reason: format!("record {position} {what}"),
+            is_lost: true,
+        }
+    }
+}
+
+/// The error for a log that cannot be read, or not be gone on with.
+pub(crate) fn unreadable(run_id: &str, damage: &Damage) -> StoreError {
+    let advice = if damage.is_lost {
+        "restore the database from a copy, or delete the run"
+    } else {
+        "go on with it in the enact that wrote it"
+    };
+    let message = format!(
+        "the run `{run_id}` cannot be used: {}: {advice}",
+        damage.reason
+    );
+    StoreError::new(StoreErrorKind::Corrupt, message)
+}
+
+/// The runs that fit, newest first.
+pub(crate) async fn list(
+    connection: &mut SqliteConnection,
+    filter: &RunFilter,
+) -> Result<Vec<RunSummary>, Failure> {
+    // Two statements, so that each can use its index.
+    let query = match filter.status {
+        Some(status) => sqlx::query_as(
+            "SELECT run_id, summary FROM runs WHERE status = ?
+             ORDER BY started DESC, run_id DESC LIMIT ?",
+        )
+        .bind(status.as_str()),
+        None => sqlx::query_as(
+            "SELECT run_id, summary FROM runs WHERE started IS NOT NULL
+             ORDER BY started DESC, run_id DESC LIMIT ?",
+        ),
+    };
+    let limit = filter.limit.map_or(-1, i64::from);
+    let rows: Vec<(String, String)> = query.bind(limit).fetch_all(&mut *connection).await?;
+    let mut list = Vec::with_capacity(rows.len());
+    for (run_id, summary) in rows {
+        match serde_json::from_str(&summary) {
+            Ok(summary) => list.push(summary),
+            // The log is what counts: the summary can be had from it again.
+            Err(_) => {
+                let readable = read(connection, &run_id).await?;
+                list.extend(readable.and_then(|readable| summarise(&readable.records)));
+            }
+        }
+    }
+    Ok(list)
+}
+
+/// Forgets a run. Says whether there was one.
+pub(crate) async fn delete(pool: &SqlitePool, run_id: &str) -> Result<bool, Failure> {
+    let done = sqlx::query("DELETE FROM runs WHERE run_id = ? AND records > 0")
+        .bind(run_id)
+        .execute(pool)
+        .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+/// Over the place as well as the content: a row in the wrong place is damaged too.
+fn checksum(run_id: &str, position: i64, body: &[u8]) -> i64 {
+    let digest = Sha256::new()
+        .chain_update(run_id)
+        .chain_update(position.to_le_bytes())
+        .chain_update(body)
+        .finalize();
+    digest
+        .iter()
+        .take(8)
+        .fold(0, |sum, byte| sum << 8 | i64::from(*byte))
+}
+
+fn unwritable(error: serde_json::Error) -> Failure {
+    let message = "a record cannot be written as JSON: this is a defect of enact, report it";
+    StoreError::new(StoreErrorKind::Io, message)
+        .with_source(error)
+        .into()
+}

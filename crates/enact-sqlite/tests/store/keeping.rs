@@ -1,0 +1,224 @@
+//! What is kept comes back.
+
+use std::path::Path;
+
+use enact::run::store::{RunFilter, Store as _, StoreErrorKind, check_store};
+use enact::run::{Event, Record};
+use enact_sqlite::SqliteStore;
+
+use super::{execute, file, folder, keep, raw, record, records, started, tool_started};
+
+#[tokio::test]
+async fn a_fresh_store_keeps_its_promises() {
+    let folder = folder();
+    let store = SqliteStore::open(file(&folder)).await.unwrap();
+    check_store(&store).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_reopened_store_keeps_its_promises() {
+    let folder = folder();
+    drop(SqliteStore::open(file(&folder)).await.unwrap());
+    let store = SqliteStore::open(file(&folder)).await.unwrap();
+    check_store(&store).await.unwrap();
+}
+
+#[cfg(unix)] // Windows does not have such names.
+#[tokio::test]
+async fn folders_are_created_and_any_name_is_a_name() {
+    let folder = folder();
+    let path = folder.path().join("a/b c/:memory:?mode=memory%20#é.db");
+    let store = SqliteStore::open(&path).await.unwrap();
+    drop(keep(&store, "r", 2).await);
+    assert!(path.is_file());
+    let again = SqliteStore::open(&path).await.unwrap();
+    assert_eq!(again.load("r").await.unwrap().run.records().len(), 2);
+}
+
+#[tokio::test]
+async fn runs_survive_their_store() {
+    let folder = folder();
+    let all = records("r", 20);
+    {
+        let store = SqliteStore::open(file(&folder)).await.unwrap();
+        let lease = store.acquire("r").await.unwrap();
+        for record in &all {
+            store
+                .append(&lease, std::slice::from_ref(record))
+                .await
+                .unwrap();
+        }
+    }
+    let store = SqliteStore::open(file(&folder)).await.unwrap();
+    let stored = store.load("r").await.unwrap();
+    assert_eq!(stored.damage, None);
+    assert_eq!(stored.run.records(), all);
+    let listed = store.list(&RunFilter::all()).await.unwrap();
+    assert_eq!((listed.len(), listed[0].records), (1, 20));
+    // The next writer goes on, with a higher fencing number.
+    let lease = store.acquire("r").await.unwrap();
+    assert_eq!(lease.fence(), 2);
+    store.append(&lease, &[tool_started(20)]).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_id_of_a_run_is_any_text() {
+    let folder = folder();
+    let store = SqliteStore::open(file(&folder)).await.unwrap();
+    let long = "x".repeat(10_000);
+    let ids = [
+        "",
+        "../../up",
+        "a/b\\c:*?\"<>|",
+        "'; DROP TABLE runs; --",
+        "nul\0byte",
+        "Case",
+        "case",
+        "é\u{301}🦀",
+        &long,
+    ];
+    let mut leases = Vec::new();
+    for id in ids {
+        leases.push(keep(&store, id, 2).await);
+    }
+    for id in ids {
+        assert_eq!(store.load(id).await.unwrap().run.id(), id);
+    }
+    assert_eq!(
+        store.list(&RunFilter::all()).await.unwrap().len(),
+        ids.len()
+    );
+    drop(leases);
+    for id in ids {
+        store.delete(id).await.unwrap();
+    }
+    assert!(store.list(&RunFilter::all()).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn an_append_is_whole_or_not_at_all() {
+    let folder = folder();
+    let store = SqliteStore::open(file(&folder)).await.unwrap();
+    let lease = keep(&store, "r", 3).await;
+    let with_gap = [tool_started(3), tool_started(5)];
+    let error = store.append(&lease, &with_gap).await.unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Position);
+    let stored = store.load("r").await.unwrap();
+    assert_eq!(stored.run.records(), records("r", 3));
+    assert_eq!(store.list(&RunFilter::all()).await.unwrap()[0].records, 3);
+    store.append(&lease, &[]).await.unwrap();
+    store.append(&lease, &[tool_started(3)]).await.unwrap();
+    // A run begins with its start.
+    let other = store.acquire("other").await.unwrap();
+    let error = store.append(&other, &[tool_started(0)]).await.unwrap_err();
+    assert_eq!(error.kind(), StoreErrorKind::Corrupt);
+    store.append(&other, &[started("other")]).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_lease_from_before_a_deletion_never_fits_again() {
+    let folder = folder();
+    let store = SqliteStore::open(file(&folder)).await.unwrap();
+    let lease = keep(&store, "r", 2).await;
+    let stale = enact::run::store::Lease::new("r", lease.fence(), ());
+    drop(lease);
+    store.delete("r").await.unwrap();
+    let fenced = |outcome: Result<(), enact::run::store::StoreError>| {
+        assert_eq!(outcome.unwrap_err().kind(), StoreErrorKind::Fenced);
+    };
+    fenced(store.append(&stale, &[started("r")]).await);
+    let lease = store.acquire("r").await.unwrap();
+    assert!(lease.fence() > stale.fence());
+    fenced(store.append(&stale, &[started("r")]).await);
+}
+
+#[tokio::test]
+async fn a_deleted_run_leaves_nothing_behind() {
+    let folder = folder();
+    let store = SqliteStore::open(file(&folder)).await.unwrap();
+    drop(keep(&store, "r", 5).await);
+    store.delete("r").await.unwrap();
+    let rows: (i64, i64) =
+        sqlx::query_as("SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM events)")
+            .fetch_one(&mut raw(&file(&folder)).await)
+            .await
+            .unwrap();
+    assert_eq!(rows, (0, 0));
+    let locks = folder.path().join("runs.db.locks");
+    assert_eq!(locks.read_dir().unwrap().count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_can_open_a_new_store_at_once() {
+    for _ in 0..10 {
+        let folder = folder();
+        let path = file(&folder);
+        let opened: Vec<_> = (0..8)
+            .map(|_| tokio::spawn(SqliteStore::open(path.clone())))
+            .collect();
+        for (index, store) in opened.into_iter().enumerate() {
+            let store = store.await.unwrap().unwrap();
+            drop(keep(&store, &index.to_string(), 2).await);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_runs_can_be_written_at_once() {
+    let folder = folder();
+    let store = SqliteStore::open(file(&folder)).await.unwrap();
+    let writers: Vec<_> = (0..30)
+        .map(|index| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let id = index.to_string();
+                let lease = store.acquire(&id).await.unwrap();
+                for record in records(&id, 10) {
+                    store.append(&lease, &[record]).await.unwrap();
+                    store.load(&id).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let listed = store.list(&RunFilter::all()).await.unwrap();
+    assert_eq!(listed.len(), 30);
+    assert!(listed.iter().all(|run| run.records == 10));
+}
+
+/// The two records of a step that calls a tool.
+fn step(number: u64) -> [Record; 2] {
+    let call_id = format!("call_{number}");
+    let finished = record(
+        2 * number,
+        Event::ToolFinished {
+            call_id: call_id.clone(),
+            observation: enact::run::Observation::value("y".repeat(300)),
+            duration: std::time::Duration::from_millis(5),
+        },
+    );
+    [
+        record(2 * number - 1, Event::ToolStarted { call_id }),
+        finished,
+    ]
+}
+
+async fn size_of(path: &Path, steps: u64) -> u64 {
+    let store = SqliteStore::open(path).await.unwrap();
+    let lease = keep(&store, "r", 1).await;
+    for number in 1..=steps {
+        store.append(&lease, &step(number)).await.unwrap();
+    }
+    execute(path, "PRAGMA wal_checkpoint(TRUNCATE)").await;
+    path.metadata().unwrap().len()
+}
+
+#[tokio::test]
+async fn a_run_takes_room_in_proportion_to_its_events() {
+    let folder = folder();
+    let small = size_of(&folder.path().join("100.db"), 100).await;
+    let large = size_of(&folder.path().join("1000.db"), 1000).await;
+    assert!(large < 13 * small, "{small} and {large} bytes");
+}
