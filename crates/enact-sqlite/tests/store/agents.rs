@@ -117,3 +117,35 @@ async fn a_paused_run_waits_in_the_file() {
     assert_eq!(done.trajectory().steps()[0].observation, "paid");
     assert_eq!(store.load("r").await.unwrap().run, *done.run());
 }
+
+#[tokio::test]
+async fn a_damaged_run_goes_on_only_when_told_to() {
+    let folder = folder();
+    let path = file(&folder);
+    let store = SqliteStore::open(&path).await.unwrap();
+    let asks = || {
+        let look = FnTool::from_spec(tool("look"), |_, _| async { Ok::<_, ToolError>("seen") });
+        Tools::new().with(look.read_only().require_confirmation())
+    };
+    let outcome = agent(asks(), [call("look", json!({}))])
+        .call(values! { question: "q" })
+        .run_id("r")
+        .store(store.clone())
+        .await
+        .unwrap();
+    assert!(matches!(outcome, Outcome::Paused(_)));
+    super::execute(&path, "UPDATE events SET body = '' WHERE position = 2").await;
+    let idle = agent(asks(), []);
+    let error = idle.resume_stored(store.clone(), "r").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Corrupt));
+    assert!(error.to_string().contains("record 2"), "{error}");
+    assert_eq!(error.run().unwrap().records().len(), 2);
+    // The lost question is asked again, under the same id, and the log is whole.
+    let outcome = idle
+        .resume_stored(store.clone(), "r")
+        .despite_damage()
+        .await
+        .unwrap();
+    assert!(matches!(outcome, Outcome::Paused(_)));
+    assert_eq!(store.load("r").await.unwrap().damage, None);
+}

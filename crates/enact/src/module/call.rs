@@ -12,7 +12,7 @@ use super::prediction::{Outcome, Paused, Prediction};
 use crate::driver::{self, Journal, Listener, Stop, Update, World};
 use crate::error::{Error, ErrorKind};
 use crate::react::{RunState, Wording};
-use crate::run::store::{Store, StoreError, StoreErrorKind};
+use crate::run::store::{Store, StoreError, StoreErrorKind, StoredRun};
 use crate::run::{AgentSpec, Decision, Event, FORMAT, History, Limits, Record, Run, Started};
 use crate::signature::{Shape, Values};
 
@@ -26,6 +26,7 @@ pub struct Call<'a, S: Shape> {
     listener: Option<Listener>,
     store: Option<Arc<dyn Store>>,
     decisions: Vec<(String, Decision)>,
+    goes_on_despite_damage: bool,
     /// What was set that this sort of call does not take.
     misuse: Option<&'static str>,
 }
@@ -72,6 +73,7 @@ impl<'a, S: Shape> Call<'a, S> {
             listener: None,
             store: None,
             decisions: Vec::new(),
+            goes_on_despite_damage: false,
             misuse: None,
         }
     }
@@ -122,6 +124,13 @@ impl<'a, S: Shape> Call<'a, S> {
         self
     }
 
+    /// Goes on with a stored run although the end of its log cannot be read. What happened in that
+    /// part is lost, and may be done again: look at what is left before you say this.
+    pub fn despite_damage(mut self) -> Self {
+        self.goes_on_despite_damage = true;
+        self
+    }
+
     /// Ends the run when this token is cancelled.
     pub fn cancel_with(mut self, token: CancellationToken) -> Self {
         self.cancellation = token;
@@ -166,6 +175,7 @@ impl<'a, S: Shape> Call<'a, S> {
             listener,
             limits,
             decisions,
+            goes_on_despite_damage,
             ..
         } = self;
         let (world, mut state) = match start {
@@ -197,7 +207,15 @@ impl<'a, S: Shape> Call<'a, S> {
                 let store =
                     store.ok_or_else(|| Error::new(ErrorKind::Misuse, "no store is set"))?;
                 let lease = store.acquire(&run_id).await?;
-                let run = store.load(&run_id).await?.run;
+                let StoredRun { run, damage } = store.load(&run_id).await?;
+                if let Some(damage) = damage.filter(|_| !goes_on_despite_damage) {
+                    let message = format!(
+                        "the log of the run is damaged: {damage}; what was done since may be done \
+                         again: look at it, then go on with `despite_damage`"
+                    );
+                    let kind = ErrorKind::Store(StoreErrorKind::Corrupt);
+                    return Err(Error::new(kind, message).with_run(run));
+                }
                 prepared.0.journal = Some(Journal { store, lease });
                 resume(core, prepared, run)?
             }

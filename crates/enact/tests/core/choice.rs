@@ -2,51 +2,14 @@
 
 use std::sync::Arc;
 
-use enact::adapter::{Chat, Json, Xml};
+use enact::adapter::{Json, Xml};
 use enact::model::{Capabilities, ScriptedModel, say};
 use enact::{Predict, ReAct, Settings, values};
 
 use super::search_and_add;
 
-fn model(text: &str) -> Arc<ScriptedModel> {
-    Arc::new(ScriptedModel::new([say(text)]).with_capabilities(Capabilities::TEXT))
-}
-
 const CHAT: &str = "[[ ## answer ## ]]\nyes";
-const XML: &str = "<answer>yes</answer>";
 const JSON: &str = r#"{"answer": "yes"}"#;
-
-#[tokio::test]
-async fn dspy_ex_module_over_scope_over_program() {
-    // The program's settings are set once for this test binary, and only here.
-    enact::configure(Settings::new().adapter(Xml));
-    let ask = async |module: Option<Json>, scope: Option<Chat>, reply: &str| {
-        let mut qa = Predict::dynamic("question -> answer")
-            .unwrap()
-            .with_model(model(reply));
-        if let Some(adapter) = module {
-            qa = qa.with_adapter(adapter);
-        }
-        let call = async {
-            qa.call(values! { question: "q" })
-                .await
-                .unwrap()
-                .finished()
-                .unwrap()
-        };
-        let done = match scope {
-            Some(adapter) => enact::scope(Settings::new().adapter(adapter), call).await,
-            None => call.await,
-        };
-        assert_eq!(done.outputs["answer"], "yes");
-        done.run().started().agent.adapter.clone()
-    };
-    assert_eq!(ask(None, None, XML).await, "xml");
-    assert_eq!(ask(None, Some(Chat), CHAT).await, "chat");
-    assert_eq!(ask(Some(Json), Some(Chat), JSON).await, "json");
-    enact::configure(Settings::new());
-    assert_eq!(ask(None, None, CHAT).await, "chat");
-}
 
 #[tokio::test]
 async fn dspy_ex_a_scoped_adapter_governs_step_and_extract() {

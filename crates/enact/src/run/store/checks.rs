@@ -138,6 +138,14 @@ async fn positions_have_no_gaps(store: &dyn Store) -> Result<(), String> {
         position,
         "leaving a gap",
     )?;
+
+    let broken = [tool_started(1), tool_started(3)];
+    refused(
+        store.append(&lease, &broken).await,
+        position,
+        "a gap inside one append",
+    )?;
+    store.append(&lease, &[]).await.map_err(told)?;
     store
         .append(&lease, &[tool_started(1)])
         .await

@@ -50,16 +50,11 @@ impl MemoryStore {
         if kept.fence != lease.fence() {
             return Err(StoreError::fenced(lease.run_id()));
         }
-        let Some(first) = records.first() else {
-            return Ok(());
-        };
-        let expected = kept.records.len() as u64;
-        if first.position != expected {
-            return Err(StoreError::position(
-                lease.run_id(),
-                expected,
-                first.position,
-            ));
+        for (expected, record) in (kept.records.len() as u64..).zip(records) {
+            if record.position != expected {
+                let found = record.position;
+                return Err(StoreError::position(lease.run_id(), expected, found));
+            }
         }
         let mut summary = kept.summary.clone();
         for record in records {
@@ -68,7 +63,7 @@ impl MemoryStore {
                 None => summary = RunSummary::begin(record),
             }
         }
-        if summary.is_none() {
+        if summary.is_none() && !records.is_empty() {
             return Err(StoreError::new(
                 StoreErrorKind::Corrupt,
                 "the first record of a run must be its start",
