@@ -10,6 +10,7 @@ mod completion;
 mod conformance;
 mod context;
 mod fever;
+mod finishing;
 mod history;
 mod limits;
 mod listening;
