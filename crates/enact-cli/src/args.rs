@@ -25,6 +25,118 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Watch an agent at work; needs no model and no key.
     Demo,
+    /// List the runs that are kept.
+    Runs(RunsArgs),
+    /// Show a run.
+    Show(ShowArgs),
+    /// Go on with a run that waits for a person or was interrupted.
+    Resume(ResumeArgs),
+    /// End a run that waits or was interrupted, for good.
+    Cancel(OneRunArgs),
+    /// Forget a run.
+    Rm(OneRunArgs),
+}
+
+/// Where runs are kept.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArg {
+    /// The file that keeps runs, or `none`; in the data folder of the platform unless given.
+    #[arg(long, env = "ENACT_STORE", value_name = "PATH")]
+    pub(crate) store: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OneRunArgs {
+    /// The id of the run, or enough of its beginning or end to be the only one.
+    pub(crate) run: String,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// Only those of this status: running, paused, finished or failed.
+    #[arg(long, value_enum)]
+    pub(crate) status: Option<StatusArg>,
+
+    /// At most this many, the newest.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: u32,
+
+    /// Print a JSON array.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) one: OneRunArgs,
+
+    /// In which form.
+    #[arg(long = "as", value_enum, default_value_t)]
+    pub(crate) form: FormArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    #[command(flatten)]
+    pub(crate) one: OneRunArgs,
+
+    /// Let the call of this question run.
+    #[arg(long, value_name = "ID")]
+    pub(crate) approve: Vec<String>,
+
+    /// Do not let it run.
+    #[arg(long, value_name = "ID")]
+    pub(crate) reject: Vec<String>,
+
+    /// Why not: told to the model with every `--reject`.
+    #[arg(long, value_name = "TEXT", requires = "reject")]
+    pub(crate) message: Option<String>,
+
+    /// Run it with these arguments instead: `{"args": {…}}`, with `"name"` for another tool.
+    #[arg(long, num_args = 2, value_names = ["ID", "JSON"])]
+    pub(crate) edit: Vec<String>,
+
+    /// Do not run it; tell the model this.
+    #[arg(long, num_args = 2, value_names = ["ID", "TEXT"])]
+    pub(crate) feedback: Vec<String>,
+
+    /// Go on although the end of the log cannot be read.
+    #[arg(long)]
+    pub(crate) despite_damage: bool,
+
+    /// Print one JSON object instead of the steps.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum StatusArg {
+    Running,
+    Paused,
+    Finished,
+    Failed,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum FormArg {
+    /// Step by step, as it was seen when it ran.
+    #[default]
+    Steps,
+    /// Thought, call and observation as text.
+    Trajectory,
+    /// The transcript as JSON.
+    History,
+    /// The log: one JSON object a line.
+    Events,
+    /// What `enact run --json` prints.
+    Json,
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -103,6 +215,9 @@ pub(crate) struct RunArgs {
     /// Sampling temperature.
     #[arg(long, value_name = "T", value_parser = temperature)]
     pub(crate) temperature: Option<f64>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
 
     /// Print one JSON object instead of the steps.
     #[arg(long)]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use enact::signature::Dynamic;
-use enact::{Call, CancellationToken, Error, ErrorKind, Outcome, ReAct, Values};
+use enact::{Call, CancellationToken, Error, ErrorKind, Outcome, ReAct, Run, Values};
+use enact_sqlite::SqliteStore;
 
 use crate::person::{Answer, Person};
 use crate::view::Narrator;
@@ -15,7 +16,12 @@ pub(crate) async fn drive(
     narrator: &Arc<Narrator>,
     person: &Person,
     interrupted: &CancellationToken,
+    store: Option<&SqliteStore>,
 ) -> Result<Outcome<Values>, Error> {
+    let resume = |run: Run| match store {
+        Some(store) => agent.resume(run).store(store.clone()),
+        None => agent.resume(run),
+    };
     let mut call = call;
     loop {
         let listener = Arc::clone(narrator);
@@ -30,7 +36,7 @@ pub(crate) async fn drive(
             Err(error) if error.kind() == ErrorKind::Answer => match error.run().cloned() {
                 Some(run) => {
                     person.refuse(narrator, &error.to_string());
-                    call = agent.resume(run);
+                    call = resume(run);
                     continue;
                 }
                 None => return Err(error),
@@ -46,10 +52,10 @@ pub(crate) async fn drive(
         call = match answer {
             Answer::Nobody => return Ok(Outcome::Paused(paused)),
             // The token is cancelled: the run writes that down and ends.
-            Answer::Interrupted => agent.resume(paused),
+            Answer::Interrupted => resume(paused.into()),
             Answer::Decided(decision) => {
                 let id = question.confirmation_id.clone();
-                agent.resume(paused).answer(id, decision)
+                resume(paused.into()).answer(id, decision)
             }
         };
     }

@@ -8,6 +8,8 @@ mod interrupt;
 mod person;
 mod report;
 mod run;
+mod runs;
+mod store;
 mod view;
 
 use std::process::ExitCode;
@@ -35,6 +37,11 @@ fn main() -> ExitCode {
         match cli.command {
             Command::Run(args) => run::execute(&args).await,
             Command::Demo => demo::execute().await,
+            Command::Runs(args) => runs::list::execute(&args).await,
+            Command::Show(args) => runs::show::execute(&args).await,
+            Command::Resume(args) => runs::resume::execute(&args).await,
+            Command::Cancel(args) => runs::end::cancel(&args).await,
+            Command::Rm(args) => runs::end::remove(&args).await,
         }
     });
     // A thread that still waits for a line of input must not keep the process alive.

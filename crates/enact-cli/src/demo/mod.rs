@@ -82,7 +82,7 @@ async fn play() -> anyhow::Result<Exit> {
     };
     let interrupted = interrupt::watch();
     let call = agent.call(enact::values! { task: TASK });
-    let prediction = match drive(&agent, call, &narrator, &person, &interrupted).await? {
+    let prediction = match drive(&agent, call, &narrator, &person, &interrupted, None).await? {
         Outcome::Finished(prediction) => prediction,
         Outcome::Paused(_) => {
             screen.line("\nNobody answered, so the demo ends here: nothing was written.");

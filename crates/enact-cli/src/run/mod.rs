@@ -12,12 +12,12 @@ use enact::{Error, Outcome, Values};
 use crate::args::RunArgs;
 use crate::drive::drive;
 use crate::exit::{Exit, Failure};
-use crate::interrupt;
 use crate::person::Person;
 use crate::report::{self, Status};
 use crate::view::{Ink, Narrator, Screen, Stream, call_line, spoken_reason};
+use crate::{interrupt, store};
 
-use self::setup::Setup;
+pub(crate) use self::setup::Setup;
 
 /// Runs an agent and shows what came of it.
 pub(crate) async fn execute(args: &RunArgs) -> Exit {
@@ -31,26 +31,61 @@ pub(crate) async fn execute(args: &RunArgs) -> Exit {
             return failure.exit;
         }
     };
+    let store = match store::open(&args.store).await {
+        Ok(store) => store,
+        Err(failure) => {
+            if args.json {
+                report::print(&report::object(None, Status::Failed(&failure)));
+            }
+            failure.print();
+            return failure.exit;
+        }
+    };
     let Setup {
         agent,
         inputs,
         history,
         model,
+        notes,
     } = setup;
-    let stream = match (args.json, std::io::stderr().is_terminal()) {
+    let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
+    let person = Person::here(&narrator);
+    let interrupted = interrupt::watch();
+    let mut call = agent.call(inputs).history(&history).notes(notes);
+    if let Some(store) = &store {
+        call = call.store(store.clone());
+    }
+    let ended = drive(
+        &agent,
+        call,
+        &narrator,
+        &person,
+        &interrupted,
+        store.as_ref(),
+    )
+    .await;
+    print_ending(args.json, &narrator, &ended)
+}
+
+/// Where the steps are told: not where the one JSON object goes.
+pub(crate) fn stream(is_json: bool) -> Stream {
+    match (is_json, std::io::stderr().is_terminal()) {
         (false, _) => Stream::Stdout,
         (true, true) => Stream::Stderr,
         (true, false) => Stream::Nowhere,
-    };
-    let narrator = Arc::new(Narrator::new(Screen::new(stream), model));
-    let person = Person::here(&narrator);
-    let interrupted = interrupt::watch();
-    let call = agent.call(inputs).history(&history);
-    let ended = drive(&agent, call, &narrator, &person, &interrupted).await;
-    if args.json {
-        print_object(&ended)
+    }
+}
+
+/// Shows what came of a run, in the form that was asked for.
+pub(crate) fn print_ending(
+    is_json: bool,
+    narrator: &Narrator,
+    ended: &Result<Outcome<Values>, Error>,
+) -> Exit {
+    if is_json {
+        print_object(ended)
     } else {
-        print_view(&narrator, &ended)
+        print_view(narrator, ended)
     }
 }
 
@@ -94,9 +129,9 @@ fn print_view(narrator: &Narrator, ended: &Result<Outcome<Values>, Error>) -> Ex
                 let shown = screen.paint(Ink::Tool, &call_line(&call.name, &call.args));
                 screen.line(&format!("waits for an answer: may {shown} run?"));
             }
-            let how = "nobody was there to answer: run the command in a terminal, or with `--json` \
-                       to get the questions as data";
-            screen.line(&screen.paint(Ink::Quiet, how));
+            let id = paused.run().id();
+            let how = format!("nobody was there to answer: `enact resume {id}` asks again");
+            screen.line(&screen.paint(Ink::Quiet, &how));
             narrator.summary(paused.run(), "paused", Ink::Question);
             Exit::Paused
         }

@@ -1,8 +1,11 @@
 //! From what was typed to an agent that is ready to run.
 
+use std::path::Path;
+
 use enact::model::{ModelOptions, OpenAi, Retrying};
 use enact::tool::builtin::{self, FILE_TOOL_NAMES, Files, PickError};
-use enact::{AdapterChoice, Error, History, ReAct, Signature, Tools, Values};
+use enact::{AdapterChoice, Error, History, ReAct, Run, Signature, Tools, Values};
+use serde_json::Value;
 
 use super::{history, inputs};
 use crate::args::RunArgs;
@@ -13,13 +16,19 @@ const NO_MODEL: &str = "no model is set: name one with `--model` or ENACT_MODEL 
 const NO_KEY: &str = "no key is set: put it into OPENAI_API_KEY, or name a server that needs none \
                       with `--base-url` or OPENAI_BASE_URL";
 
+/// The notes of a run.
+const FILES: &str = "files";
+const TEMPERATURE: &str = "temperature";
+
 /// An agent and what it starts from.
-pub(super) struct Setup {
+pub(crate) struct Setup {
     pub(super) agent: ReAct,
     pub(super) inputs: Values,
     pub(super) history: History,
     /// The model's name.
     pub(super) model: String,
+    /// What the log has to say so that the agent can be built again.
+    pub(super) notes: Values,
 }
 
 impl Setup {
@@ -39,7 +48,7 @@ impl Setup {
             None => History::new(),
         };
         let model = model_name(args)?;
-        let client = client(args, model)?;
+        let client = client(model, given(args.base_url.as_ref()))?;
         let mut options = ModelOptions::default();
         options.temperature = args.temperature;
         let build = || -> Result<ReAct, Error> {
@@ -60,13 +69,58 @@ impl Setup {
             inputs,
             history,
             model: model.to_owned(),
+            notes: notes(args)?,
         })
+    }
+
+    /// The agent of a run that is kept, and the name of its model.
+    pub(crate) fn rebuild(run: &Run) -> Result<(ReAct, String), Failure> {
+        let spec = &run.started().agent;
+        let files = match spec.notes.get(FILES).and_then(Value::as_str) {
+            Some(folder) => Some(open_folder(folder)?),
+            None => None,
+        };
+        let names = spec.tools.iter().map(|tool| tool.name.as_str());
+        let tools = pick(names.collect(), files.as_ref())?;
+        let adapter = |name: &str| {
+            name.parse::<AdapterChoice>()
+                .map_err(|error| Failure::usage("adapter", error.to_string()))
+        };
+        let extract = adapter(&spec.adapter)?;
+        let step = adapter(spec.step_adapter.as_deref().unwrap_or(&spec.adapter))?;
+        let client = client(&spec.model, spec.base_url.as_deref())?;
+        let mut options = ModelOptions::default();
+        options.temperature = spec.notes.get(TEMPERATURE).and_then(Value::as_f64);
+        let build = || -> Result<ReAct, Error> {
+            Ok(ReAct::dynamic(spec.signature.clone(), tools)?
+                .with_completion(spec.completion)?
+                .with_options(options)
+                .with_adapter(extract)
+                .with_step_adapter(step)
+                .with_model(Retrying::new(client)))
+        };
+        let agent = build().map_err(|error| Failure::from(&error))?;
+        Ok((agent, spec.model.clone()))
     }
 }
 
+/// What is noted with a run, beside what its log says anyway.
+fn notes(args: &RunArgs) -> Result<Values, Failure> {
+    let mut notes = Values::new();
+    if let Some(folder) = &args.files {
+        // The run may be taken up from elsewhere.
+        let folder = std::path::absolute(folder)
+            .map_err(|error| Failure::usage("files", error.to_string()))?;
+        notes.insert(FILES.to_owned(), folder.to_string_lossy().into());
+    }
+    if let Some(temperature) = args.temperature {
+        notes.insert(TEMPERATURE.to_owned(), temperature.into());
+    }
+    Ok(notes)
+}
+
 fn tools(args: &RunArgs) -> Result<Tools, Failure> {
-    let files = args.files.as_ref().map(Files::open).transpose();
-    let files = files.map_err(|error| Failure::usage("files", error.to_string()))?;
+    let files = args.files.as_ref().map(open_folder).transpose()?;
     let named = args
         .tools
         .iter()
@@ -77,7 +131,15 @@ fn tools(args: &RunArgs) -> Result<Tools, Failure> {
     if files.is_some() && !names.iter().any(|name| FILE_TOOL_NAMES.contains(name)) {
         names.extend(FILE_TOOL_NAMES);
     }
-    builtin::pick(names, files.as_ref()).map_err(|error| {
+    pick(names, files.as_ref())
+}
+
+fn open_folder(path: impl AsRef<Path>) -> Result<Files, Failure> {
+    Files::open(path).map_err(|error| Failure::usage("files", error.to_string()))
+}
+
+fn pick(names: Vec<&str>, files: Option<&Files>) -> Result<Tools, Failure> {
+    builtin::pick(names, files).map_err(|error| {
         let message = match &error {
             PickError::NeedsFolder(_) => format!("{error}: name it with `--files DIR`"),
             _ => error.to_string(),
@@ -96,12 +158,12 @@ fn model_name(args: &RunArgs) -> Result<&str, Failure> {
     given(args.model.as_ref()).ok_or_else(|| Failure::usage("no_model", NO_MODEL))
 }
 
-fn client(args: &RunArgs, model: &str) -> Result<OpenAi, Failure> {
+fn client(model: &str, base_url: Option<&str>) -> Result<OpenAi, Failure> {
     let key = std::env::var("OPENAI_API_KEY")
         .ok()
         .filter(|key| !key.trim().is_empty());
     let mut client = OpenAi::new(model);
-    match given(args.base_url.as_ref()) {
+    match base_url {
         Some(base_url) => {
             client = client
                 .with_base_url(base_url)

@@ -35,6 +35,8 @@ pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
     ] {
         command.env_remove(name);
     }
+    // Tests that keep runs say where.
+    command.env("ENACT_STORE", "none");
     Enact {
         command,
         stdin: None,

@@ -9,4 +9,5 @@ mod history;
 mod inputs;
 mod json;
 mod plain;
+mod stored;
 mod usage;

@@ -12,7 +12,6 @@ use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
-use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, ErrorKind};
@@ -152,11 +151,7 @@ pub(crate) async fn record(
     let first = state.run().records().len() as u64;
     let records: Vec<Record> = (first..)
         .zip(events)
-        .map(|(position, event)| Record {
-            position,
-            at: Timestamp::now(),
-            event,
-        })
+        .map(|(position, event)| Record::now(position, event))
         .collect();
     world.write(&records).await?;
     for record in records {

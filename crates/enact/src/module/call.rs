@@ -3,7 +3,6 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +35,7 @@ enum Start<S: Shape> {
         input: S::Input,
         history: History,
         run_id: Option<String>,
+        notes: Values,
     },
     Resume(Run),
     ResumeStored(String),
@@ -49,6 +49,7 @@ impl<'a, S: Shape> Call<'a, S> {
                 input,
                 history: History::new(),
                 run_id: None,
+                notes: Values::new(),
             },
         )
     }
@@ -92,6 +93,16 @@ impl<'a, S: Shape> Call<'a, S> {
         match &mut self.start {
             Start::New { run_id, .. } => *run_id = Some(id.into()),
             _ => self.misuse = Some("a resumed run keeps its id"),
+        }
+        self
+    }
+
+    /// Keeps notes with the run, in its log: what the program needs to build the agent again.
+    /// Never put a secret there. A resumed run keeps its own.
+    pub fn notes(mut self, values: Values) -> Self {
+        match &mut self.start {
+            Start::New { notes, .. } => *notes = values,
+            _ => self.misuse = Some("a resumed run keeps its notes"),
         }
         self
     }
@@ -183,9 +194,11 @@ impl<'a, S: Shape> Call<'a, S> {
                 input,
                 history,
                 run_id,
+                notes,
             } => {
                 let inputs = core.program().check_inputs(values_of(&input)?)?;
-                let prepared = core.prepare(cancellation, listener)?;
+                let mut prepared = core.prepare(cancellation, listener)?;
+                prepared.2.notes = notes;
                 let run_id = run_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
                 let opening = Opening {
                     inputs,
@@ -267,11 +280,7 @@ async fn begin(
         limits,
     };
     let event = Event::Started(Arc::new(started));
-    let record = Record {
-        position: 0,
-        at: Timestamp::now(),
-        event,
-    };
+    let record = Record::now(0, event);
     world.write(std::slice::from_ref(&record)).await?;
     let state = RunState::begin(core.program().clone(), wording, record)?;
     Ok((world, state))

@@ -29,6 +29,17 @@ pub struct Record {
     pub event: Event,
 }
 
+impl Record {
+    /// An event that happens now.
+    pub fn now(position: u64, event: Event) -> Self {
+        Self {
+            position,
+            at: Timestamp::now(),
+            event,
+        }
+    }
+}
+
 /// What happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -168,6 +179,9 @@ pub struct AgentSpec {
     /// The tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSpec>,
+    /// What the caller noted, to build the agent again. Not read by enact.
+    #[serde(default, skip_serializing_if = "Values::is_empty")]
+    pub notes: Values,
 }
 
 impl AgentSpec {
@@ -181,6 +195,7 @@ impl AgentSpec {
             step_adapter: None,
             completion: Completion::default(),
             tools: Vec::new(),
+            notes: Values::new(),
         }
     }
 }

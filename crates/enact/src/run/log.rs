@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::{Event, FORMAT, Record, Started, TerminationReason};
 use super::history::{Entry, History};
+use super::question::Question;
 use super::trajectory::Trajectory;
 use super::transcript;
 use crate::model::Usage;
@@ -132,6 +133,24 @@ impl Run {
             }
         }
         usage
+    }
+
+    /// The questions that wait for an answer; none once the run is over.
+    pub fn open_questions(&self) -> Vec<&Question> {
+        let mut open: Vec<&Question> = Vec::new();
+        for event in self.events() {
+            match event {
+                Event::Asked(question) => open.push(question),
+                Event::Answered {
+                    confirmation_id, ..
+                } => {
+                    open.retain(|question| question.confirmation_id != *confirmation_id);
+                }
+                Event::Finished { .. } | Event::Failed { .. } => open.clear(),
+                _ => {}
+            }
+        }
+        open
     }
 
     /// Why the run ended, if it did.

@@ -1,0 +1,47 @@
+//! `enact cancel` and `enact rm`.
+
+use enact::TerminationReason;
+use enact::run::store::Store as _;
+use enact::run::{Event, Record};
+
+use super::ended;
+use crate::args::OneRunArgs;
+use crate::exit::{Exit, Failure};
+use crate::store;
+
+/// Ends a run for good, unless a process works on it.
+pub(crate) async fn cancel(args: &OneRunArgs) -> Exit {
+    ended(cancel_now(args).await)
+}
+
+async fn cancel_now(args: &OneRunArgs) -> Result<(), Failure> {
+    let store = store::open_existing(&args.store).await?;
+    let id = store::find(&store, &args.run).await?;
+    let lease = store.acquire(&id).await?;
+    let run = store.load(&id).await?.run;
+    if run.termination().is_some() {
+        return Err(Failure::usage(
+            "over",
+            format!("the run `{id}` is over already"),
+        ));
+    }
+    let event = Event::Failed {
+        reason: TerminationReason::Cancelled,
+        message: "the run was cancelled".to_owned(),
+    };
+    store
+        .append(&lease, &[Record::now(run.records().len() as u64, event)])
+        .await?;
+    Ok(())
+}
+
+/// Forgets a run, unless a process works on it.
+pub(crate) async fn remove(args: &OneRunArgs) -> Exit {
+    ended(remove_now(args).await)
+}
+
+async fn remove_now(args: &OneRunArgs) -> Result<(), Failure> {
+    let store = store::open_existing(&args.store).await?;
+    let id = store::find(&store, &args.run).await?;
+    Ok(store.delete(&id).await?)
+}

@@ -1,0 +1,94 @@
+//! `enact resume`.
+
+use std::sync::Arc;
+
+use enact::run::store::Store as _;
+use enact::{Decision, Run};
+use serde_json::Value;
+
+use super::show::open_questions;
+use crate::args::ResumeArgs;
+use crate::drive::drive;
+use crate::exit::{Exit, Failure};
+use crate::person::Person;
+use crate::report::{self, Status};
+use crate::run::{Setup, print_ending, stream};
+use crate::view::{Narrator, Screen};
+use crate::{interrupt, store};
+
+/// Goes on with a run that is kept.
+pub(crate) async fn execute(args: &ResumeArgs) -> Exit {
+    match resume(args).await {
+        Ok(exit) => exit,
+        Err(failure) => {
+            if args.json {
+                report::print(&report::object(None, Status::Failed(&failure)));
+            }
+            failure.print();
+            failure.exit
+        }
+    }
+}
+
+async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
+    let store = store::open_existing(&args.one.store).await?;
+    let id = store::find(&store, &args.one.run).await?;
+    let stored = store.load(&id).await?;
+    let decisions = decisions(args, &stored.run)?;
+    let (agent, model) = Setup::rebuild(&stored.run)?;
+    let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
+    let person = Person::here(&narrator);
+    let interrupted = interrupt::watch();
+    let mut call = agent.resume_stored(store.clone(), &id);
+    if args.despite_damage {
+        call = call.despite_damage();
+    }
+    for (confirmation_id, decision) in decisions {
+        call = call.answer(confirmation_id, decision);
+    }
+    let ended = drive(&agent, call, &narrator, &person, &interrupted, Some(&store)).await;
+    Ok(print_ending(args.json, &narrator, &ended))
+}
+
+/// What was decided on the command line. Ids may be given by their beginning.
+fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Decision)>, Failure> {
+    let questions = open_questions(run);
+    let whole = |given: &str| {
+        let mut alike = questions
+            .iter()
+            .filter(|question| question.confirmation_id.starts_with(given));
+        match (alike.next(), alike.next()) {
+            (Some(only), None) if !given.is_empty() => Ok(only),
+            _ => Err(Failure::usage(
+                "answer",
+                format!("no open question has the id `{given}`: `enact show` tells them"),
+            )),
+        }
+    };
+    let mut decided = Vec::new();
+    for id in &args.approve {
+        decided.push((whole(id)?.confirmation_id.clone(), Decision::Approve));
+    }
+    for id in &args.reject {
+        let decision = Decision::Reject(args.message.clone());
+        decided.push((whole(id)?.confirmation_id.clone(), decision));
+    }
+    for pair in args.edit.chunks_exact(2) {
+        let question = whole(&pair[0])?;
+        let edit: Value = serde_json::from_str(&pair[1])
+            .map_err(|error| Failure::usage("answer", format!("the edit is not JSON: {error}")))?;
+        let text = serde_json::json!({ "edit": edit }).to_string();
+        match Decision::from_text(&text, &question.tool_call) {
+            edit @ Decision::Edit { .. } => decided.push((question.confirmation_id.clone(), edit)),
+            _ => {
+                let message = "an edit looks like {\"args\": {…}}, with \"name\" for another tool";
+                return Err(Failure::usage("answer", message));
+            }
+        }
+    }
+    for pair in args.feedback.chunks_exact(2) {
+        let id = whole(&pair[0])?.confirmation_id.clone();
+        decided.push((id, Decision::Feedback(pair[1].clone())));
+    }
+    Ok(decided)
+}

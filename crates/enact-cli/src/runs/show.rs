@@ -1,0 +1,82 @@
+//! `enact show`.
+
+use std::io::Write as _;
+
+use enact::run::store::{Store as _, StoredRun};
+use enact::{Question, Run, TerminationReason, Update};
+
+use super::ended;
+use crate::args::{FormArg, ShowArgs};
+use crate::exit::{Exit, Failure};
+use crate::report::{self, Status};
+use crate::store;
+use crate::view::{Ink, Narrator, Screen, Stream, spoken_reason};
+
+/// Shows a run that is kept.
+pub(crate) async fn execute(args: &ShowArgs) -> Exit {
+    ended(show(args).await)
+}
+
+async fn show(args: &ShowArgs) -> Result<(), Failure> {
+    let store = store::open_existing(&args.one.store).await?;
+    let id = store::find(&store, &args.one.run).await?;
+    let StoredRun { run, damage } = store.load(&id).await?;
+    match args.form {
+        FormArg::Steps => steps(&run),
+        FormArg::Trajectory => print(&run.trajectory().to_string()),
+        FormArg::History => print(&serde_json::to_string(&run.history()).unwrap_or_default()),
+        FormArg::Events => {
+            for record in run.records() {
+                print(&serde_json::to_string(record).unwrap_or_default());
+            }
+        }
+        FormArg::Json => object(&run),
+    }
+    match damage {
+        None => Ok(()),
+        Some(damage) => Err(Failure::failed(
+            "corrupt",
+            format!("the log of the run is damaged: {damage}; what is before it is shown"),
+        )),
+    }
+}
+
+fn steps(run: &Run) {
+    let narrator = Narrator::new(Screen::new(Stream::Stdout), &run.started().agent.model);
+    for record in run.records() {
+        narrator.tell(&Update::Recorded(record));
+    }
+    narrator.screen().idle();
+    if let Some(outputs) = run.outputs() {
+        narrator.outputs(outputs);
+    }
+    match run.termination() {
+        Some(TerminationReason::Success) => narrator.summary(run, "done", Ink::Good),
+        Some(reason) => narrator.summary(run, spoken_reason(reason), Ink::Bad),
+        None if !open_questions(run).is_empty() => {
+            narrator.summary(run, "paused", Ink::Question);
+        }
+        None => narrator.summary(run, "not over", Ink::Question),
+    }
+}
+
+fn object(run: &Run) {
+    let questions = open_questions(run);
+    let failure = Failure::failed("interrupted", "the run is not over: resume it");
+    let status = match run.termination() {
+        Some(_) if run.outputs().is_some() => Status::Finished,
+        None if !questions.is_empty() => Status::Paused(&questions),
+        _ => Status::Failed(&failure),
+    };
+    report::print(&report::object(Some(run), status));
+}
+
+/// The questions that wait for an answer.
+pub(super) fn open_questions(run: &Run) -> Vec<Question> {
+    run.open_questions().into_iter().cloned().collect()
+}
+
+fn print(line: &str) {
+    // A reader that went away wants nothing more.
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
+}

@@ -1,0 +1,68 @@
+//! Where runs are kept.
+
+use enact::run::store::{RunFilter, Store as _, StoreError, StoreErrorKind};
+use enact_sqlite::SqliteStore;
+
+use crate::args::StoreArg;
+use crate::exit::Failure;
+
+/// What `--store` says to keep no runs.
+const NONE: &str = "none";
+
+/// The store that was asked for, or that of the platform; `None` if there shall be none.
+pub(crate) async fn open(arg: &StoreArg) -> Result<Option<SqliteStore>, Failure> {
+    let path = match arg.store.as_deref().map(str::trim) {
+        Some(NONE) => return Ok(None),
+        Some(path) if !path.is_empty() => path.into(),
+        _ => SqliteStore::default_path().ok_or_else(|| {
+            let message = "the folder for runs is not known: name a file with `--store PATH`, or \
+                           keep none with `--store none`";
+            Failure::usage("store", message)
+        })?,
+    };
+    SqliteStore::open(path)
+        .await
+        .map(Some)
+        .map_err(Failure::from)
+}
+
+/// The same, for a command that is about kept runs.
+pub(crate) async fn open_existing(arg: &StoreArg) -> Result<SqliteStore, Failure> {
+    let store = open(arg).await?;
+    store.ok_or_else(|| Failure::usage("store", "`--store none` keeps no runs: name a file"))
+}
+
+/// The id of the run that is meant: given whole, or by its beginning or end.
+pub(crate) async fn find(store: &SqliteStore, given: &str) -> Result<String, Failure> {
+    let runs = store.list(&RunFilter::all()).await?;
+    let ids = || runs.iter().map(|run| run.run_id.as_str());
+    if ids().any(|id| id == given) {
+        return Ok(given.to_owned());
+    }
+    let alike: Vec<&str> = ids()
+        .filter(|id| id.starts_with(given) || id.ends_with(given))
+        .collect();
+    match alike[..] {
+        [only] if !given.is_empty() => Ok(only.to_owned()),
+        [] => Err(Failure::usage(
+            StoreErrorKind::NotFound.as_str(),
+            format!("there is no run `{given}`: `enact runs` lists them"),
+        )),
+        _ => Err(Failure::usage(
+            StoreErrorKind::NotFound.as_str(),
+            format!(
+                "`{given}` could be {} runs: give more of the id",
+                alike.len()
+            ),
+        )),
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error.kind() {
+            StoreErrorKind::NotFound => Self::usage(error.kind().as_str(), error.to_string()),
+            kind => Self::failed(kind.as_str(), error.to_string()),
+        }
+    }
+}

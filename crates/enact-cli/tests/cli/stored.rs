@@ -1,0 +1,278 @@
+//! Runs that are kept: they wait for a person in another process, and survive the end of theirs.
+
+use enact_test_server::{TestServer, Turn};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::command::{Enact, KEY, enact, run};
+
+/// A folder to work in, and a file that keeps runs.
+struct Place {
+    files: TempDir,
+    data: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self {
+            files: TempDir::new().unwrap(),
+            data: TempDir::new().unwrap(),
+        }
+    }
+
+    fn store(&self) -> String {
+        self.data
+            .path()
+            .join("deep/runs.db")
+            .to_string_lossy()
+            .into_owned()
+    }
+
+    fn run(&self, server: &TestServer) -> Enact {
+        let files = self.files.path().to_string_lossy().into_owned();
+        run(
+            server,
+            [
+                "task -> answer",
+                "task=Write it.",
+                "--files",
+                &files,
+                "--json",
+            ],
+        )
+        .env("ENACT_STORE", &self.store())
+    }
+
+    /// A command about kept runs, in an environment that knows only the store and the key.
+    fn enact<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Enact {
+        enact(args)
+            .env("ENACT_STORE", &self.store())
+            .env("OPENAI_API_KEY", KEY)
+    }
+
+    fn written(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.files.path().join(name)).ok()
+    }
+
+    fn runs(&self) -> Vec<Value> {
+        let said = self.enact(["runs", "--json"]).said();
+        assert_eq!(said.code, 0, "{said:?}");
+        serde_json::from_str(&said.stdout).unwrap()
+    }
+}
+
+fn wait_for_requests(server: &TestServer, count: usize) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(server.wait_for_requests(count));
+}
+
+fn write(path: &str) -> (&'static str, Value) {
+    ("write_file", json!({"path": path, "content": "hello"}))
+}
+
+fn pending(object: &Value) -> Vec<String> {
+    let pending = object["pending"].as_array().unwrap();
+    pending
+        .iter()
+        .map(|one| one["confirmation_id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_question_is_answered_in_another_process_without_a_further_flag() {
+    let place = Place::new();
+    let server = TestServer::start_blocking([
+        Turn::calls([write("a.txt")]).thinking("I write."),
+        Turn::call("submit", json!({"answer": "done"})),
+    ]);
+    let said = place.run(&server).said();
+    assert_eq!(said.code, 3, "{said:?}");
+    let object = said.json();
+    let run_id = object["run_id"].as_str().unwrap().to_owned();
+    let ids = pending(&object);
+    let listed = place.runs();
+    assert_eq!(listed[0]["run_id"], run_id.as_str());
+    assert_eq!(listed[0]["status"], "paused");
+    assert_eq!(listed[0]["signature"], "task: str -> answer: str");
+    assert_eq!(listed[0]["steps"], 1);
+    assert_eq!(listed[0]["termination_reason"], Value::Null);
+    // Nobody answers: it is still open, and nothing was asked of the model.
+    let said = place.enact(["resume", &run_id, "--json"]).said();
+    assert_eq!(said.code, 3, "{said:?}");
+    assert_eq!(pending(&said.json()), ids);
+    assert_eq!(place.written("a.txt"), None);
+    let said = place
+        .enact(["resume", &run_id, "--approve", &ids[0], "--json"])
+        .said();
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(said.json()["outputs"]["answer"], "done");
+    assert_eq!(place.written("a.txt").as_deref(), Some("hello"));
+    assert_eq!(place.runs()[0]["status"], "finished");
+    server.assert_complete();
+}
+
+#[test]
+fn mixed_answers_across_processes() {
+    let place = Place::new();
+    let server = TestServer::start_blocking([
+        Turn::calls([write("a"), write("b"), write("c"), write("d")]),
+        Turn::call("submit", json!({"answer": "done"})),
+    ]);
+    let object = place.run(&server).said().json();
+    let run_id = object["run_id"].as_str().unwrap().to_owned();
+    let ids = pending(&object);
+    assert_eq!(ids.len(), 4);
+    // One approved, one rejected, one edited, one left; then the last one, elsewhere.
+    let edit = json!({"args": {"path": "edited", "content": "other"}}).to_string();
+    let said = place
+        .enact([
+            "resume",
+            &run_id,
+            "--approve",
+            &ids[0],
+            "--reject",
+            &ids[1],
+            "--message",
+            "not this",
+            "--edit",
+            &ids[2],
+            &edit,
+            "--json",
+        ])
+        .said();
+    assert_eq!(said.code, 3, "{said:?}");
+    assert_eq!(pending(&said.json()), ids[3..]);
+    let said = place
+        .enact(["resume", &run_id, "--feedback", &ids[3], "use e", "--json"])
+        .said();
+    assert_eq!(said.code, 0, "{said:?}");
+    let object = said.json();
+    let seen = |index: usize| {
+        object["trajectory"][index]["observation"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert!(seen(0).contains("wrote"));
+    assert_eq!(seen(1), "The user declined this call: not this");
+    assert_eq!(object["trajectory"][2]["tool_args"]["path"], "edited");
+    assert_eq!(seen(3), "User feedback: use e");
+    assert_eq!(place.written("a").as_deref(), Some("hello"));
+    assert_eq!(place.written("edited").as_deref(), Some("other"));
+    for name in ["b", "c", "d"] {
+        assert_eq!(place.written(name), None);
+    }
+    server.assert_complete();
+}
+
+#[test]
+fn a_killed_run_goes_on_and_no_reply_is_paid_for_twice() {
+    let place = Place::new();
+    let server = TestServer::start_blocking([
+        Turn::call("list_files", json!({})).thinking("First."),
+        Turn::text("never comes").then_stall(),
+        Turn::call("submit", json!({"answer": "done"})),
+    ]);
+    let mut child = place.run(&server).spawn();
+    // It has the first reply and waits for the second when its process ends.
+    wait_for_requests(&server, 2);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let listed = place.runs();
+    assert_eq!(
+        (&listed[0]["status"], &listed[0]["steps"]),
+        (&json!("running"), &json!(1))
+    );
+    let run_id = listed[0]["run_id"].as_str().unwrap().to_owned();
+    let said = place.enact(["resume", &run_id, "--json"]).said();
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(said.json()["trajectory"][0]["tool_name"], "list_files");
+    server.assert_complete();
+}
+
+#[test]
+fn promise_10_one_of_two_processes_wins() {
+    let place = Place::new();
+    let server = TestServer::start_blocking([
+        Turn::calls([write("a.txt")]),
+        Turn::text("wait").then_stall(),
+    ]);
+    let object = place.run(&server).said().json();
+    let run_id = object["run_id"].as_str().unwrap().to_owned();
+    let id = pending(&object).remove(0);
+    let mut first = place
+        .enact(["resume", &run_id, "--approve", &id, "--json"])
+        .spawn();
+    wait_for_requests(&server, 2);
+    let second = place.enact(["resume", &run_id, "--json"]).said();
+    assert_eq!(second.code, 1, "{second:?}");
+    assert_eq!(second.json()["error"]["kind"], "run_busy");
+    assert_eq!(place.enact(["rm", &run_id]).said().code, 1);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // A lease ends with its process.
+    assert_eq!(place.enact(["cancel", &run_id]).said().code, 0);
+    let listed = place.runs();
+    assert_eq!(
+        (&listed[0]["status"], &listed[0]["termination_reason"]),
+        (&json!("failed"), &json!("cancelled"))
+    );
+    assert_eq!(place.enact(["rm", &run_id]).said().code, 0);
+    assert_eq!(place.runs(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_run_is_shown_in_every_form() {
+    let place = Place::new();
+    let server = TestServer::start_blocking([
+        Turn::call("list_files", json!({})).thinking("I look."),
+        Turn::call("submit", json!({"answer": "nothing there"})),
+    ]);
+    let run_id = place.run(&server).said().json()["run_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let show = |form: &str| {
+        let said = place.enact(["show", &run_id[20..], "--as", form]).said();
+        assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{form}");
+        said.stdout
+    };
+    assert!(show("steps").contains("I look."));
+    assert!(show("trajectory").starts_with("1. thought: I look."));
+    assert_eq!(
+        serde_json::from_str::<Value>(&show("history")).unwrap()[0]["type"],
+        "inputs"
+    );
+    assert_eq!(
+        serde_json::from_str::<Value>(&show("json")).unwrap()["status"],
+        "finished"
+    );
+    let log = show("events");
+    let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&first["position"], &first["event"]),
+        (&json!(0), &json!("started"))
+    );
+    assert!(!log.contains(KEY));
+}
+
+#[test]
+fn what_is_not_there_is_said_in_one_line() {
+    let place = Place::new();
+    for args in [
+        vec!["show", "nowhere"],
+        vec!["resume", "nowhere"],
+        vec!["rm", "nowhere"],
+        vec!["cancel", "nowhere"],
+    ] {
+        let said = place.enact(args).said();
+        assert_eq!(said.code, 2, "{said:?}");
+        assert_eq!(said.stderr.lines().count(), 1, "{said:?}");
+        assert!(said.stderr.contains("`nowhere`"), "{said:?}");
+    }
+    let said = enact(["runs"]).said();
+    assert_eq!((said.code, said.stderr.lines().count()), (2, 1), "{said:?}");
+    assert_eq!(place.runs(), Vec::<Value>::new());
+}
