@@ -64,7 +64,19 @@ pub(crate) async fn execute(args: &RunArgs) -> Exit {
         store.as_ref(),
     )
     .await;
-    print_ending(args.json, &narrator, &ended)
+    let kept = if store.is_some() {
+        Kept::InStore
+    } else {
+        Kept::Nowhere
+    };
+    print_ending(args.json, &narrator, &ended, kept)
+}
+
+/// Whether a run can be taken up again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kept {
+    InStore,
+    Nowhere,
 }
 
 /// Where the steps are told: not where the one JSON object goes.
@@ -81,11 +93,12 @@ pub(crate) fn print_ending(
     is_json: bool,
     narrator: &Narrator,
     ended: &Result<Outcome<Values>, Error>,
+    kept: Kept,
 ) -> Exit {
     if is_json {
         print_object(ended)
     } else {
-        print_view(narrator, ended)
+        print_view(narrator, ended, kept)
     }
 }
 
@@ -109,7 +122,7 @@ fn print_object(ended: &Result<Outcome<Values>, Error>) -> Exit {
     }
 }
 
-fn print_view(narrator: &Narrator, ended: &Result<Outcome<Values>, Error>) -> Exit {
+fn print_view(narrator: &Narrator, ended: &Result<Outcome<Values>, Error>, kept: Kept) -> Exit {
     match ended {
         Ok(Outcome::Finished(prediction)) => {
             narrator.outputs(prediction.values());
@@ -129,8 +142,17 @@ fn print_view(narrator: &Narrator, ended: &Result<Outcome<Values>, Error>) -> Ex
                 let shown = screen.paint(Ink::Tool, &call_line(&call.name, &call.args));
                 screen.line(&format!("waits for an answer: may {shown} run?"));
             }
-            let id = paused.run().id();
-            let how = format!("nobody was there to answer: `enact resume {id}` asks again");
+            let how = match kept {
+                Kept::InStore => {
+                    let id = paused.run().id();
+                    format!("nobody was there to answer: `enact resume {id}` asks again")
+                }
+                Kept::Nowhere => {
+                    "nobody was there to answer, and the run is not kept: run it in a \
+                                  terminal, or without `--store none`"
+                        .to_owned()
+                }
+            };
             screen.line(&screen.paint(Ink::Quiet, &how));
             narrator.summary(paused.run(), "paused", Ink::Question);
             Exit::Paused

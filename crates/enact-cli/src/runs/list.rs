@@ -37,10 +37,13 @@ async fn list(args: &RunsArgs) -> Result<(), Failure> {
             RunStatus::Running => "running ".to_owned(),
         };
         let started = run.started.strftime("%Y-%m-%d %H:%M");
-        let steps = run.steps;
+        let steps = match run.steps {
+            1 => "  1 step ".to_owned(),
+            steps => format!("{steps:>3} steps"),
+        };
         let signature = text::one_line(&run.signature);
         screen.line(&format!(
-            "{}  {status}  {started}  {steps:>3} steps  {signature}",
+            "{}  {status}  {started}  {steps}  {signature}",
             run.run_id
         ));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use enact::run::store::Store as _;
-use enact::{Decision, Run};
+use enact::{Decision, Run, Update};
 use serde_json::Value;
 
 use super::show::open_questions;
@@ -12,7 +12,7 @@ use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::person::Person;
 use crate::report::{self, Status};
-use crate::run::{Setup, print_ending, stream};
+use crate::run::{Kept, Setup, print_ending, stream};
 use crate::view::{Narrator, Screen};
 use crate::{interrupt, store};
 
@@ -37,6 +37,11 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let decisions = decisions(args, &stored.run)?;
     let (agent, model) = Setup::rebuild(&stored.run)?;
     let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
+    // What was done so far: nobody can decide about a call without it.
+    for record in stored.run.records() {
+        narrator.tell(&Update::Recorded(record));
+    }
+    narrator.screen().idle();
     let person = Person::here(&narrator);
     let interrupted = interrupt::watch();
     let mut call = agent.resume_stored(store.clone(), &id);
@@ -47,7 +52,7 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         call = call.answer(confirmation_id, decision);
     }
     let ended = drive(&agent, call, &narrator, &person, &interrupted, Some(&store)).await;
-    Ok(print_ending(args.json, &narrator, &ended))
+    Ok(print_ending(args.json, &narrator, &ended, Kept::InStore))
 }
 
 /// What was decided on the command line. Ids may be given by their beginning.
