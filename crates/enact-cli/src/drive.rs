@@ -25,8 +25,12 @@ pub(crate) async fn drive(
     let mut call = call;
     loop {
         let listener = Arc::clone(narrator);
-        let outcome = call
-            .cancel_with(interrupted.clone())
+        // A run that is kept is left for later; any other would be lost, so it is ended.
+        let stopping = match store {
+            Some(_) => call.interrupt_with(interrupted.clone()),
+            None => call.cancel_with(interrupted.clone()),
+        };
+        let outcome = stopping
             .on_update(move |update| listener.tell(update))
             .await;
         narrator.screen().idle();
@@ -51,7 +55,7 @@ pub(crate) async fn drive(
             .await;
         call = match answer {
             Answer::Nobody => return Ok(Outcome::Paused(paused)),
-            // The token is cancelled: the run writes that down and ends.
+            // The token is cancelled: the run stops, and says so.
             Answer::Interrupted => resume(paused.into()),
             Answer::Decided(decision) => {
                 let id = question.confirmation_id.clone();

@@ -28,6 +28,8 @@ pub enum ErrorKind {
     NoAnswer,
     /// The run was cancelled.
     Cancelled,
+    /// The run was interrupted: it is not over, and can be resumed.
+    Interrupted,
     /// The run waits for a person, and the caller wanted a finished one.
     Paused,
     /// A decision does not fit its question.
@@ -55,6 +57,7 @@ impl ErrorKind {
             Self::Model(kind) => kind.as_str(),
             Self::NoAnswer => "no_answer",
             Self::Cancelled => "cancelled",
+            Self::Interrupted => "interrupted",
             Self::Paused => "paused",
             Self::Answer => "answer",
             Self::State => "state",

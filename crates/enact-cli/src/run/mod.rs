@@ -7,7 +7,7 @@ mod setup;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 
-use enact::{Error, Outcome, Values};
+use enact::{Error, ErrorKind, Outcome, Values};
 
 use crate::args::RunArgs;
 use crate::drive::drive;
@@ -113,6 +113,10 @@ fn print_object(ended: &Result<Outcome<Values>, Error>) -> Exit {
             report::print(&report::object(Some(paused.run()), status));
             Exit::Paused
         }
+        Err(error) if error.kind() == ErrorKind::Interrupted => {
+            report::print(&report::object(error.run(), Status::Paused(&[])));
+            Exit::Paused
+        }
         Err(error) => {
             let failure = Failure::from(error);
             report::print(&report::object(error.run(), Status::Failed(&failure)));
@@ -155,6 +159,15 @@ fn print_view(narrator: &Narrator, ended: &Result<Outcome<Values>, Error>, kept:
             };
             screen.line(&screen.paint(Ink::Quiet, &how));
             narrator.summary(paused.run(), "paused", Ink::Question);
+            Exit::Paused
+        }
+        Err(error) if error.kind() == ErrorKind::Interrupted => {
+            if let Some(run) = error.run() {
+                let screen = narrator.screen();
+                let how = format!("\n`enact resume {}` goes on with it", run.id());
+                screen.line(&screen.paint(Ink::Quiet, &how));
+                narrator.summary(run, "interrupted", Ink::Question);
+            }
             Exit::Paused
         }
         Err(error) => {

@@ -276,3 +276,34 @@ fn what_is_not_there_is_said_in_one_line() {
     assert_eq!((said.code, said.stderr.lines().count()), (2, 1), "{said:?}");
     assert_eq!(place.runs(), Vec::<Value>::new());
 }
+
+#[test]
+fn ctrl_c_leaves_a_kept_run_to_be_resumed() {
+    let place = Place::new();
+    let server = TestServer::start_blocking([
+        Turn::call("list_files", json!({})),
+        Turn::text("never comes").then_stall(),
+        Turn::call("submit", json!({"answer": "done"})),
+    ]);
+    let child = place.run(&server).spawn();
+    wait_for_requests(&server, 2);
+    let id = child.id().to_string();
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let said = crate::command::Said::of(&child.wait_with_output().unwrap());
+    assert_eq!((said.code, said.stderr.as_str()), (3, ""), "{said:?}");
+    let object = said.json();
+    assert_eq!(
+        (&object["status"], &object["pending"]),
+        (&json!("paused"), &json!([]))
+    );
+    let run_id = object["run_id"].as_str().unwrap().to_owned();
+    let said = place.enact(["resume", &run_id, "--json"]).said();
+    assert_eq!(said.code, 0, "{said:?}");
+    server.assert_complete();
+}

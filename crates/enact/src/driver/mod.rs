@@ -35,6 +35,8 @@ pub(crate) struct World {
     pub(crate) models: HashMap<PredictorName, Arc<dyn LanguageModel>>,
     pub(crate) tools: Tools,
     pub(crate) cancellation: CancellationToken,
+    /// Stops the loop without ending the run.
+    pub(crate) interruption: CancellationToken,
     pub(crate) listener: Option<Listener>,
     /// None for a run that lives in memory alone.
     pub(crate) journal: Option<Journal>,
@@ -57,13 +59,28 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
         if world.cancellation.is_cancelled() && !matches!(state.next(), Next::Done) {
             return Err(cancel(state, world).await);
         }
-        match state.next() {
+        let next = state.next();
+        if world.interruption.is_cancelled() && !matches!(next, Next::Record(_) | Next::Done) {
+            // What runs may finish, nothing new begins, and the log stays open.
+            match running.next().await {
+                Some(event) => record(state, world, [event]).await?,
+                None => {
+                    return Err(Error::new(
+                        ErrorKind::Interrupted,
+                        "the run was interrupted",
+                    ));
+                }
+            }
+            continue;
+        }
+        match next {
             Next::Record(event) => record(state, world, [event]).await?,
             Next::Model(call) => {
                 let began = Instant::now();
                 let asked = tokio::select! {
                     biased;
                     () = world.cancellation.cancelled() => continue,
+                    () = world.interruption.cancelled() => continue,
                     asked = ask(world, call) => asked,
                 };
                 match asked {

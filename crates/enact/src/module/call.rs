@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::core::Core;
+use super::core::{Core, Stops};
 use super::prediction::{Outcome, Paused, Prediction};
 use crate::driver::{self, Journal, Listener, Stop, Update, World};
 use crate::error::{Error, ErrorKind};
@@ -21,7 +21,7 @@ pub struct Call<'a, S: Shape> {
     core: &'a Core,
     start: Start<S>,
     limits: Limits,
-    cancellation: CancellationToken,
+    stops: Stops,
     listener: Option<Listener>,
     store: Option<Arc<dyn Store>>,
     decisions: Vec<(String, Decision)>,
@@ -70,7 +70,7 @@ impl<'a, S: Shape> Call<'a, S> {
             core,
             start,
             limits: core.program().limits,
-            cancellation: CancellationToken::new(),
+            stops: Stops::default(),
             listener: None,
             store: None,
             decisions: Vec::new(),
@@ -144,7 +144,15 @@ impl<'a, S: Shape> Call<'a, S> {
 
     /// Ends the run when this token is cancelled.
     pub fn cancel_with(mut self, token: CancellationToken) -> Self {
-        self.cancellation = token;
+        self.stops.cancellation = token;
+        self
+    }
+
+    /// Stops work on the run when this token is cancelled, without ending the run: calls under
+    /// way may finish, nothing new begins, and the error of kind
+    /// [`Interrupted`](ErrorKind::Interrupted) carries the run, which can be resumed.
+    pub fn interrupt_with(mut self, token: CancellationToken) -> Self {
+        self.stops.interruption = token;
         self
     }
 
@@ -182,7 +190,7 @@ impl<'a, S: Shape> Call<'a, S> {
             core,
             start,
             store,
-            cancellation,
+            stops,
             listener,
             limits,
             decisions,
@@ -197,7 +205,7 @@ impl<'a, S: Shape> Call<'a, S> {
                 notes,
             } => {
                 let inputs = core.program().check_inputs(values_of(&input)?)?;
-                let mut prepared = core.prepare(cancellation, listener)?;
+                let mut prepared = core.prepare(stops, listener)?;
                 prepared.2.notes = notes;
                 let run_id = run_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
                 let opening = Opening {
@@ -209,14 +217,14 @@ impl<'a, S: Shape> Call<'a, S> {
                 begin(core, prepared, store, opening).await?
             }
             Start::Resume(run) => {
-                let mut prepared = core.prepare(cancellation, listener)?;
+                let mut prepared = core.prepare(stops, listener)?;
                 if let Some(store) = store {
                     prepared.0.journal = Some(adopt(store, &run).await?);
                 }
                 resume(core, prepared, run)?
             }
             Start::ResumeStored(run_id) => {
-                let mut prepared = core.prepare(cancellation, listener)?;
+                let mut prepared = core.prepare(stops, listener)?;
                 let store =
                     store.ok_or_else(|| Error::new(ErrorKind::Misuse, "no store is set"))?;
                 let lease = store.acquire(&run_id).await?;

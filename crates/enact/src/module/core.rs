@@ -43,6 +43,13 @@ pub(super) struct Core {
     step_adapter: Option<AdapterChoice>,
 }
 
+/// What stops a run from outside: for good, or until it is resumed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stops {
+    pub(super) cancellation: CancellationToken,
+    pub(super) interruption: CancellationToken,
+}
+
 /// A predictor's model and adapter, settled for one run.
 type Settled = (Arc<dyn LanguageModel>, Arc<dyn Adapter>, Capabilities);
 
@@ -205,7 +212,7 @@ impl Core {
     /// Settles whom to ask in which words for one run, and what the log says about it.
     pub(super) fn prepare(
         &self,
-        cancellation: CancellationToken,
+        stops: Stops,
         listener: Option<Listener>,
     ) -> Result<(World, Wording, AgentSpec), Error> {
         let program = &self.program;
@@ -234,7 +241,8 @@ impl Core {
             World {
                 models,
                 tools: self.tools.clone(),
-                cancellation,
+                cancellation: stops.cancellation,
+                interruption: stops.interruption,
                 listener,
                 journal: None,
             },

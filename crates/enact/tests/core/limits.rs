@@ -136,3 +136,46 @@ async fn dspy_ex_a_tool_over_its_timeout_shows_as_an_error_observation() {
         "Error executing stuck: no result within 30s"
     );
 }
+
+#[tokio::test]
+async fn an_interruption_lets_calls_finish_and_leaves_the_run_open() {
+    let token = CancellationToken::new();
+    let stop = token.clone();
+    let slow = enact::FnTool::from_spec(
+        enact::tool::ToolSpec::new(
+            "slow",
+            "Waits.",
+            json!({"type": "object", "properties": {}}),
+        ),
+        move |_, _| {
+            let stop = stop.clone();
+            async move {
+                stop.cancel();
+                tokio::task::yield_now().await;
+                Ok::<_, enact::ToolError>("finished all the same")
+            }
+        },
+    );
+    let played = agent(
+        "question -> answer",
+        Tools::new().with(slow),
+        [
+            call("slow", json!({})),
+            call("submit", json!({"answer": "a"})),
+        ],
+    );
+    let call = played
+        .agent
+        .call(values! { question: "q" })
+        .interrupt_with(token);
+    let error = call.await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Interrupted);
+    let run = error.into_run().unwrap();
+    assert_eq!(run.termination(), None);
+    assert_eq!(
+        run.trajectory().steps()[0].observation,
+        "finished all the same"
+    );
+    let done = played.agent.resume(run).await.unwrap().finished().unwrap();
+    assert_eq!(done.outputs["answer"], "a");
+}
