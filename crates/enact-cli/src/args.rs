@@ -107,6 +107,10 @@ pub(crate) struct ResumeArgs {
     #[arg(long, num_args = 2, value_names = ["ID", "TEXT"])]
     pub(crate) feedback: Vec<String>,
 
+    /// For a call that a crash left in doubt: it happened, and this is what it gave.
+    #[arg(long, num_args = 2, value_names = ["ID", "TEXT"])]
+    pub(crate) answer: Vec<String>,
+
     /// Go on although the end of the log cannot be read.
     #[arg(long)]
     pub(crate) despite_damage: bool,

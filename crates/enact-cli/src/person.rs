@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use enact::run::{Call, Event};
+use enact::run::{Event, QuestionKind};
 use enact::{CancellationToken, Decision, Question, Run};
 use serde_json::Value;
 
@@ -84,7 +84,12 @@ impl Person {
         // The first argument as the example: an edit names those that change.
         let argument = question.tool_call.args.keys().next();
         let argument = text::one_line(argument.map_or("argument", String::as_str));
-        let prompt = format!("[y]es / [n]o / edit {{\"{argument}\": …}} / or type feedback:");
+        let prompt = match question.kind {
+            QuestionKind::InDoubt => {
+                "[y]es, run it again / [n]o, it did not happen / happened RESULT:".to_owned()
+            }
+            _ => format!("[y]es / [n]o / edit {{\"{argument}\": …}} / or type feedback:"),
+        };
         loop {
             screen.write(&format!("   {} ", screen.paint(Ink::Question, &prompt)));
             let typed = match (read_line(interrupted).await, self) {
@@ -111,7 +116,7 @@ impl Person {
                 }
                 (Line::Typed(typed), _) => typed,
             };
-            match decision(&typed, &question.tool_call) {
+            match decision(&typed, question) {
                 Ok(decision) => return Answer::Decided(decision),
                 Err(problem) => self.refuse(narrator, &problem),
             }
@@ -131,7 +136,12 @@ fn show(screen: &Screen, question: &Question) {
     let call = &question.tool_call;
     let name = screen.paint(Ink::Tool, &text::one_line(&call.name));
     let mark = screen.paint(Ink::Question, "?");
-    screen.line(&format!("   {mark} may {name} run with these arguments?"));
+    screen.line(&match question.kind {
+        QuestionKind::InDoubt => format!(
+            "   {mark} {name} had started when its process ended: did it happen? Run it again?"
+        ),
+        _ => format!("   {mark} may {name} run with these arguments?"),
+    });
     for (name, value) in &call.args {
         let name = text::one_line(name);
         let mut lines = output_lines(value, screen.room(9));
@@ -168,8 +178,18 @@ fn show_thought(screen: &Screen, run: &Run) {
 
 /// Reads an answer. What looks like an edit and is none is an error: as feedback it would surprise
 /// whoever typed it.
-fn decision(typed: &str, asked: &Call) -> Result<Decision, String> {
+fn decision(typed: &str, question: &Question) -> Result<Decision, String> {
+    let asked = &question.tool_call;
     let typed = typed.trim();
+    let happened = typed.strip_prefix("happened").map(str::trim);
+    if let (QuestionKind::InDoubt, Some(result)) = (question.kind, happened) {
+        let result = if result.is_empty() {
+            "It happened."
+        } else {
+            result
+        };
+        return Ok(Decision::Answer(result.to_owned()));
+    }
     if typed.is_empty() {
         return Err("type an answer: nothing runs without one".to_owned());
     }
@@ -220,13 +240,42 @@ mod tests {
 
     use super::*;
 
-    fn asked() -> Call {
+    fn asked(kind: &str) -> Question {
         serde_json::from_value(json!({
-            "id": "c",
-            "name": "write_file",
-            "args": {"path": "a", "content": "b"},
+            "confirmation_id": "q",
+            "kind": kind,
+            "question": "?",
+            "tool_call": {"id": "c", "name": "write_file", "args": {"path": "a", "content": "b"}},
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn what_happened_is_an_answer_only_where_it_is_asked() {
+        for (kind, typed, expected) in [
+            (
+                "in_doubt",
+                "happened wrote 3 bytes",
+                Decision::Answer("wrote 3 bytes".to_owned()),
+            ),
+            (
+                "in_doubt",
+                "happened",
+                Decision::Answer("It happened.".to_owned()),
+            ),
+            ("in_doubt", "y", Decision::Approve),
+            (
+                "confirm",
+                "happened",
+                Decision::Feedback("happened".to_owned()),
+            ),
+        ] {
+            assert_eq!(
+                decision(typed, &asked(kind)),
+                Ok(expected),
+                "{kind}: {typed}"
+            );
+        }
     }
 
     #[test]
@@ -252,7 +301,7 @@ mod tests {
                 edit(json!({"path": "c", "content": "d"})),
             ),
         ] {
-            assert_eq!(decision(typed, &asked()), Ok(expected), "{typed}");
+            assert_eq!(decision(typed, &asked("confirm")), Ok(expected), "{typed}");
         }
     }
 
@@ -267,7 +316,7 @@ mod tests {
             r#"{"path": "c"}"#,
             "{",
         ] {
-            assert!(decision(typed, &asked()).is_err(), "{typed}");
+            assert!(decision(typed, &asked("confirm")).is_err(), "{typed}");
         }
     }
 }

@@ -45,6 +45,7 @@ fn begin(program: &Arc<Program>) -> RunState {
         inputs: values! { question: "q" },
         history: History::new(),
         limits: program.limits,
+        is_unattended: false,
     };
     let record = Record {
         position: 0,

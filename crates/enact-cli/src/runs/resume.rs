@@ -95,5 +95,9 @@ fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Decision)>, Fa
         let id = whole(&pair[0])?.confirmation_id.clone();
         decided.push((id, Decision::Feedback(pair[1].clone())));
     }
+    for pair in args.answer.chunks_exact(2) {
+        let id = whole(&pair[0])?.confirmation_id.clone();
+        decided.push((id, Decision::Answer(pair[1].clone())));
+    }
     Ok(decided)
 }

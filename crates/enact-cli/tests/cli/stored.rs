@@ -307,3 +307,72 @@ fn ctrl_c_leaves_a_kept_run_to_be_resumed() {
     assert_eq!(said.code, 0, "{said:?}");
     server.assert_complete();
 }
+
+/// Leaves a run as its process left it when it ended in the middle of its first call.
+fn cut_off_in_the_first_call(place: &Place, run_id: &str) {
+    use enact::run::store::Store as _;
+    use enact::run::{Event, Record};
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let store = enact_sqlite::SqliteStore::open(place.store())
+            .await
+            .unwrap();
+        let mut records: Vec<Record> = store.load(run_id).await.unwrap().run.into();
+        let is_start = |record: &Record| matches!(record.event, Event::ToolStarted { .. });
+        let started = records.iter().position(is_start).unwrap();
+        records.truncate(started + 1);
+        store.delete(run_id).await.unwrap();
+        let lease = store.acquire(run_id).await.unwrap();
+        store.append(&lease, &records).await.unwrap();
+    });
+}
+
+#[test]
+fn promise_1_after_a_crash_in_the_middle_of_an_effect_a_person_is_asked() {
+    let place = Place::new();
+    let server = TestServer::start_blocking([
+        Turn::calls([write("a.txt")]),
+        Turn::call("submit", json!({"answer": "done"})),
+        Turn::call("submit", json!({"answer": "done again"})),
+    ]);
+    let object = place.run(&server).said().json();
+    let run_id = object["run_id"].as_str().unwrap().to_owned();
+    let id = pending(&object).remove(0);
+    let said = place
+        .enact(["resume", &run_id, "--approve", &id, "--json"])
+        .said();
+    assert_eq!(said.code, 0, "{said:?}");
+    cut_off_in_the_first_call(&place, &run_id);
+    std::fs::remove_file(place.files.path().join("a.txt")).unwrap();
+    let said = place.enact(["resume", &run_id, "--json"]).said();
+    assert_eq!(said.code, 3, "{said:?}");
+    let object = said.json();
+    let asked = pending(&object).remove(0);
+    assert_ne!(asked, id, "an approval is used once");
+    assert!(
+        object["pending"][0]["question"]
+            .as_str()
+            .unwrap()
+            .contains("Run it again?")
+    );
+    let said = place
+        .enact([
+            "resume",
+            &run_id,
+            "--answer",
+            &asked,
+            "it was written",
+            "--json",
+        ])
+        .said();
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(
+        said.json()["trajectory"][0]["observation"],
+        "it was written"
+    );
+    assert_eq!(place.written("a.txt"), None, "not written again");
+    server.assert_complete();
+}

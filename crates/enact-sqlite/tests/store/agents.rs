@@ -55,6 +55,7 @@ async fn a_run_that_was_dropped_midway_goes_on_from_the_file() {
         let running = first
             .call(values! { question: "q" })
             .run_id("r")
+            .unattended()
             .store(store.clone());
         let busy = async {
             begun.notified().await;

@@ -26,6 +26,7 @@ pub struct Call<'a, S: Shape> {
     store: Option<Arc<dyn Store>>,
     decisions: Vec<(String, Decision)>,
     goes_on_despite_damage: bool,
+    is_unattended: bool,
     /// What was set that this sort of call does not take.
     misuse: Option<&'static str>,
 }
@@ -75,6 +76,7 @@ impl<'a, S: Shape> Call<'a, S> {
             store: None,
             decisions: Vec::new(),
             goes_on_despite_damage: false,
+            is_unattended: false,
             misuse: None,
         }
     }
@@ -142,6 +144,16 @@ impl<'a, S: Shape> Call<'a, S> {
         self
     }
 
+    /// Asks nobody about a call that a crash left in doubt: it becomes an error observation that
+    /// says so. A resumed run keeps what it began with.
+    pub fn unattended(mut self) -> Self {
+        match &self.start {
+            Start::New { .. } => self.is_unattended = true,
+            _ => self.misuse = Some("a resumed run keeps whether somebody is asked"),
+        }
+        self
+    }
+
     /// Ends the run when this token is cancelled.
     pub fn cancel_with(mut self, token: CancellationToken) -> Self {
         self.stops.cancellation = token;
@@ -195,6 +207,7 @@ impl<'a, S: Shape> Call<'a, S> {
             limits,
             decisions,
             goes_on_despite_damage,
+            is_unattended,
             ..
         } = self;
         let (world, mut state) = match start {
@@ -213,6 +226,7 @@ impl<'a, S: Shape> Call<'a, S> {
                     history,
                     run_id,
                     limits,
+                    is_unattended,
                 };
                 begin(core, prepared, store, opening).await?
             }
@@ -261,6 +275,7 @@ struct Opening {
     history: History,
     run_id: String,
     limits: Limits,
+    is_unattended: bool,
 }
 
 async fn begin(
@@ -274,6 +289,7 @@ async fn begin(
         history,
         run_id,
         limits,
+        is_unattended,
     } = opening;
     if let Some(store) = store {
         let lease = store.acquire(&run_id).await?;
@@ -286,6 +302,7 @@ async fn begin(
         inputs,
         history,
         limits,
+        is_unattended,
     };
     let event = Event::Started(Arc::new(started));
     let record = Record::now(0, event);

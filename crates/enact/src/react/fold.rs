@@ -4,8 +4,8 @@ use super::compact;
 use super::state::{Acting, AfterSummary, CallState, CallStatus, Phase, RunState};
 use crate::model::{ModelErrorKind, Reply};
 use crate::run::{
-    Decision, Entry, Event, Observation, PlannedCall, PredictorName, Record, StepOutcome, Stepped,
-    TerminationReason, transcript,
+    Decision, Entry, Event, Observation, PlannedCall, PredictorName, QuestionKind, Record,
+    StepOutcome, Stepped, TerminationReason, transcript,
 };
 use crate::tool::Confirmation;
 
@@ -156,6 +156,8 @@ impl RunState {
                 if question.confirmation_id == confirmation_id)
         });
         let Some(state) = asked else { return };
+        let is_in_doubt = matches!(&state.status, CallStatus::Asked(question)
+            if question.kind == QuestionKind::InDoubt);
         state.status = match decision {
             Decision::Approve => CallStatus::Ready,
             Decision::Edit { name, args } => {
@@ -163,13 +165,21 @@ impl RunState {
                 state.call.args.clone_from(args);
                 CallStatus::Ready
             }
-            Decision::Reject(message) => CallStatus::Decided(Observation::value(match message {
-                Some(message) => format!("The user declined this call: {message}"),
-                None => "The user declined this call. It was not executed.".to_owned(),
-            })),
+            Decision::Reject(message) => {
+                let what = if is_in_doubt {
+                    "The call did not happen, and the user declined to run it again"
+                } else {
+                    "The user declined this call"
+                };
+                CallStatus::Decided(Observation::value(match message {
+                    Some(message) => format!("{what}: {message}"),
+                    None => format!("{what}. It was not executed."),
+                }))
+            }
             Decision::Feedback(text) => {
                 CallStatus::Decided(Observation::value(format!("User feedback: {text}")))
             }
+            Decision::Answer(text) => CallStatus::Decided(Observation::value(text.clone())),
         };
     }
 

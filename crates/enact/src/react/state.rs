@@ -9,8 +9,8 @@ use super::{check, read};
 use crate::adapter::Adapter;
 use crate::model::{Capabilities, ModelError, Prompt, Reply, Request};
 use crate::run::{
-    Call, Decision, Event, Observation, PredictorName, Question, Record, Run, RunError, Started,
-    TerminationReason,
+    Call, Decision, Event, Observation, PredictorName, Question, QuestionKind, Record, Run,
+    RunError, Started, TerminationReason,
 };
 use crate::signature::Values;
 use crate::tool::Effect;
@@ -68,6 +68,11 @@ pub enum AnswerError {
     /// No open question has this id.
     #[error("no open question has the id `{0}`")]
     Unknown(String),
+    /// A result was given for a call that did not run.
+    #[error(
+        "the call has not run, so it has no result: approve, reject or edit it, or give feedback"
+    )]
+    NothingHappened,
     /// The edited call cannot run.
     #[error("the edit cannot run: {0}")]
     InvalidEdit(String),
@@ -278,7 +283,12 @@ impl RunState {
                     return Next::Record(Event::Asked(Box::new(question)));
                 }
                 CallStatus::InDoubt if !self.may_repeat(&state.call) => {
-                    return Next::Record(tool_finished(&state.call, in_doubt(&state.call)));
+                    return Next::Record(if self.started().is_unattended {
+                        tool_finished(&state.call, in_doubt(&state.call))
+                    } else {
+                        let question = Question::in_doubt(self.run.id(), state.call.clone());
+                        Event::Asked(Box::new(question))
+                    });
                 }
                 CallStatus::Decided(observation) => {
                     return Next::Record(tool_finished(&state.call, observation.clone()));
@@ -345,12 +355,20 @@ impl RunState {
 
     /// The event that follows from a person's decision, unless it does not fit.
     pub fn answer(&self, confirmation_id: &str, decision: Decision) -> Result<Event, AnswerError> {
-        let is_open = matches!(&self.phase, Phase::Act(acting) if acting.calls.iter().any(|call| {
-            matches!(&call.status, CallStatus::Asked(question)
-                if question.confirmation_id == confirmation_id)
-        }));
-        if !is_open {
+        let asked = match &self.phase {
+            Phase::Act(acting) => acting.calls.iter().find_map(|call| match &call.status {
+                CallStatus::Asked(question) if question.confirmation_id == confirmation_id => {
+                    Some(question)
+                }
+                _ => None,
+            }),
+            _ => None,
+        };
+        let Some(question) = asked else {
             return Err(AnswerError::Unknown(confirmation_id.to_owned()));
+        };
+        if matches!(decision, Decision::Answer(_)) && question.kind != QuestionKind::InDoubt {
+            return Err(AnswerError::NothingHappened);
         }
         let decision = match decision {
             Decision::Edit { name, args } => {

@@ -156,6 +156,9 @@ pub struct Started {
     pub history: History,
     /// The limits of this run.
     pub limits: Limits,
+    /// Whether nobody is to be asked about a call in doubt: it becomes an error observation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unattended: bool,
 }
 
 /// An agent as far as it can be written down.

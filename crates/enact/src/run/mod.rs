@@ -19,7 +19,7 @@ pub use event::{
 pub(crate) use history::visible;
 pub use history::{Call, Entry, History, HistoryError, Observation, ToolResult};
 pub use log::{Run, RunError};
-pub use question::{Decision, Question, canonical_json};
+pub use question::{Decision, Question, QuestionKind, canonical_json};
 pub use repair::{Repair, RepairKind};
 pub(crate) use trajectory::indented;
 pub use trajectory::{COMPLETED, Trajectory, TrajectoryStep};

@@ -14,18 +14,54 @@ pub struct Question {
     /// Names the question. The same in every process: a digest of the run, the call and its
     /// arguments, so that an answer can never be meant for another call.
     pub confirmation_id: String,
+    /// What is asked.
+    #[serde(default)]
+    pub kind: QuestionKind,
     /// The question in words.
     pub question: String,
     /// The call that waits.
     pub tool_call: Call,
 }
 
+/// What a [`Question`] asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum QuestionKind {
+    /// May the call run?
+    #[default]
+    Confirm,
+    /// The call had started when its process ended. Did it happen? [`Decision::Approve`] runs it
+    /// again, [`Decision::Answer`] says that it happened and what it gave, and
+    /// [`Decision::Reject`] says that it did not and shall not.
+    InDoubt,
+}
+
 impl Question {
+    /// Asks about a call that may or may not have happened.
+    pub fn in_doubt(run_id: &str, call: Call) -> Self {
+        let args = Value::Object(call.args.clone());
+        let kind = QuestionKind::InDoubt;
+        Self {
+            confirmation_id: confirmation_id(run_id, kind, &call),
+            kind,
+            question: format!(
+                "{} with args: {args} was started, and its process ended before it gave a result. \
+                 Run it again? (yes: run it again / no: it did not happen, and shall not / or say \
+                 what it gave)",
+                call.name
+            ),
+            tool_call: call,
+        }
+    }
+
     /// Asks whether a call may run.
     pub fn confirm(run_id: &str, call: Call) -> Self {
         let args = Value::Object(call.args.clone());
+        let kind = QuestionKind::Confirm;
         Self {
-            confirmation_id: confirmation_id(run_id, &call),
+            confirmation_id: confirmation_id(run_id, kind, &call),
+            kind,
             question: format!(
                 "Confirm execution of {} with args: {args}? (yes/no)",
                 call.name
@@ -35,14 +71,14 @@ impl Question {
     }
 }
 
-fn confirmation_id(run_id: &str, call: &Call) -> String {
+fn confirmation_id(run_id: &str, kind: QuestionKind, call: &Call) -> String {
     let mut hash = Sha256::new();
-    for part in [
-        run_id,
-        &call.id,
-        &call.name,
-        &canonical_json(&Value::Object(call.args.clone())),
-    ] {
+    let kind = match kind {
+        QuestionKind::Confirm => "confirm",
+        QuestionKind::InDoubt => "in_doubt",
+    };
+    let args = canonical_json(&Value::Object(call.args.clone()));
+    for part in [run_id, kind, &call.id, &call.name, &args] {
         // The length keeps neighbouring parts apart.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
@@ -108,6 +144,8 @@ pub enum Decision {
     },
     /// Do not run it; the model gets this text and thinks again.
     Feedback(String),
+    /// The call in doubt happened, and this is what it gave.
+    Answer(String),
 }
 
 impl Decision {

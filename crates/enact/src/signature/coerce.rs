@@ -240,8 +240,10 @@ pub(crate) fn number_of_text(text: &str) -> Option<Number> {
         .parse()
         .ok()
         .filter(|float: &f64| float.is_finite())?;
+    // Nothing is lost if the text has no more digits than it takes to name this float. The digits
+    // themselves may differ: between two spellings of one length, writers choose as they like.
     let kept = format!("{float:e}");
-    if decimal(&digits)? != decimal(&kept)? {
+    if significant_digits(&digits) > significant_digits(&kept) {
         return None;
     }
     match whole(float) {
@@ -267,24 +269,11 @@ fn without_separators(text: &str) -> Option<String> {
     (out.len() <= 400).then_some(out)
 }
 
-/// Sign, significant digits and exponent of a decimal number, so that spellings compare.
-fn decimal(text: &str) -> Option<(bool, String, i64)> {
-    let negative = text.starts_with('-');
-    let unsigned = text.trim_start_matches(['+', '-']);
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
-        None => (unsigned, 0),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{fraction}");
-    let exponent = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?;
-    let trimmed = digits.trim_end_matches('0');
-    let exponent = exponent.checked_add(i64::try_from(digits.len() - trimmed.len()).ok()?)?;
-    let significant = trimmed.trim_start_matches('0');
-    if significant.is_empty() {
-        return Some((false, String::new(), 0));
-    }
-    Some((negative, significant.to_owned(), exponent))
+/// How many digits of a decimal number count.
+fn significant_digits(text: &str) -> usize {
+    let mantissa = text.split(['e', 'E']).next().unwrap_or(text);
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    digits.trim_matches('0').len()
 }
 
 fn whole(float: f64) -> Option<i64> {

@@ -349,3 +349,32 @@ fn same_numbers(a: &Value, b: &Value) -> bool {
         _ => a == b,
     }
 }
+
+#[test]
+fn a_float_is_kept_in_whatever_shortest_spelling_it_comes() {
+    let validator = Validator::new(json!({"type": "number"})).unwrap();
+    // Two spellings of one length name the same float.
+    for text in [
+        "1530643935254734.2",
+        "1530643935254734.3",
+        "0.1",
+        "1e23",
+        "-2.50",
+        "1_000.5",
+    ] {
+        let checked = validator.check(json!(text)).unwrap();
+        assert_eq!(
+            checked.value.as_f64(),
+            text.replace('_', "").parse::<f64>().ok(),
+            "{text}"
+        );
+    }
+    for text in [
+        "0.12345678901234567890123",
+        "1e-400",
+        "1e400",
+        "123456789012345678901234.5",
+    ] {
+        assert!(validator.check(json!(text)).is_err(), "{text}");
+    }
+}

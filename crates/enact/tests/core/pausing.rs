@@ -288,43 +288,117 @@ fn interrupted(run: &enact::Run) -> enact::Run {
     enact::Run::try_from(records).unwrap()
 }
 
+/// An agent with one counted tool whose run was cut off while its call was under way.
+async fn in_doubt(tool: FnTool) -> (Played, enact::Run, Arc<AtomicUsize>) {
+    let count = Arc::new(AtomicUsize::new(0));
+    let played = agent(
+        "question -> answer",
+        Tools::new().with(super::Counted::new(tool, count.clone())),
+        [
+            call("search", json!({"query": "x"})),
+            call("submit", json!({"answer": "a"})),
+            call("submit", json!({"answer": "a"})),
+        ],
+    );
+    let done = played.call(values! { question: "q" }).await;
+    (played, interrupted(done.run()), count)
+}
+
 #[tokio::test]
-async fn promise_1_a_call_in_doubt_is_repeated_only_if_that_is_harmless() {
-    for (tool, runs, observed) in [
-        (search(), 2, "about x"),
-        (search().idempotent(), 2, "about x"),
+async fn promise_1_a_call_in_doubt_is_repeated_unasked_only_if_that_is_harmless() {
+    for tool in [search(), search().idempotent()] {
+        let (played, run, count) = in_doubt(tool).await;
+        let done = played.agent.resume(run).await.unwrap().finished().unwrap();
+        assert_eq!(count.load(Ordering::SeqCst), 2);
+        assert_eq!(done.trajectory().steps()[0].observation, "about x");
+        assert_eq!(done.usage.requests, 2);
+    }
+}
+
+#[tokio::test]
+async fn promise_1_a_person_decides_about_an_effect_in_doubt() {
+    for (decision, runs, observed) in [
+        (Decision::Approve, 2, "about x"),
+        (Decision::Answer("found it".to_owned()), 1, "found it"),
         (
-            super::effectful_search(),
+            Decision::Reject(None),
             1,
-            "it is not known whether it happened",
+            "The call did not happen, and the user declined to run it again. It was not executed.",
+        ),
+        (
+            Decision::Feedback("leave it".to_owned()),
+            1,
+            "User feedback: leave it",
         ),
     ] {
-        let count = Arc::new(AtomicUsize::new(0));
-        let played = agent(
-            "question -> answer",
-            Tools::new().with(super::Counted::new(tool, count.clone())),
-            [
-                call("search", json!({"query": "x"})),
-                call("submit", json!({"answer": "a"})),
-                call("submit", json!({"answer": "a"})),
-            ],
-        );
-        let done = played.call(values! { question: "q" }).await;
-        let again = played
+        let (played, run, count) = in_doubt(super::effectful_search()).await;
+        let asked = paused(played.agent.resume(run).await.unwrap());
+        assert_eq!(count.load(Ordering::SeqCst), 1);
+        assert_eq!(asked.questions()[0].kind, enact::run::QuestionKind::InDoubt);
+        // Asked again in another process, it is the same question.
+        let again = paused(played.agent.resume(asked.clone()).await.unwrap());
+        assert_eq!(again, asked);
+        let id = id(&asked);
+        let outcome = played
             .agent
-            .resume(interrupted(done.run()))
+            .resume(again)
+            .answer(id, decision)
             .await
-            .unwrap()
-            .finished()
             .unwrap();
+        let done = outcome.finished().unwrap();
         assert_eq!(count.load(Ordering::SeqCst), runs);
-        let step = &again.trajectory().steps()[0].clone();
-        assert!(
-            step.observation.as_str().unwrap().contains(observed),
-            "{step:?}"
-        );
-        assert_eq!(again.usage.requests, 2);
+        assert_eq!(done.trajectory().steps()[0].observation, observed);
     }
+}
+
+#[tokio::test]
+async fn promise_1_where_nobody_is_to_be_asked_an_effect_in_doubt_is_an_error_observation() {
+    let count = Arc::new(AtomicUsize::new(0));
+    let played = agent(
+        "question -> answer",
+        Tools::new().with(super::Counted::new(
+            super::effectful_search(),
+            count.clone(),
+        )),
+        [
+            call("search", json!({"query": "x"})),
+            call("submit", json!({"answer": "a"})),
+            call("submit", json!({"answer": "a"})),
+        ],
+    );
+    let outcome = played
+        .agent
+        .call(values! { question: "q" })
+        .unattended()
+        .await
+        .unwrap();
+    let run = interrupted(outcome.run());
+    let done = played.agent.resume(run).await.unwrap().finished().unwrap();
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+    let step = done.trajectory().steps()[0].clone();
+    assert!(step.is_error);
+    assert!(
+        step.observation
+            .as_str()
+            .unwrap()
+            .contains("not known whether it happened")
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_did_not_run_has_no_result_to_be_told() {
+    let (played, paused, count) = waiting().await;
+    let id = id(&paused);
+    let told = Decision::Answer("deleted".to_owned());
+    let error = played
+        .agent
+        .resume(paused)
+        .answer(id, told)
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Answer);
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+    played.model.abandon();
 }
 
 #[tokio::test]

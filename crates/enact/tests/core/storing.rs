@@ -95,6 +95,7 @@ async fn promise_1_an_effect_is_not_repeated_after_its_process_is_gone() {
         .agent
         .call(values! { question: "q" })
         .run_id("r")
+        .unattended()
         .store(store.clone());
     tokio::select! {
         _ = running.into_future() => panic!("the tool never ends"),

@@ -30,6 +30,7 @@ fn started(run_id: &str, second: i64) -> Result<Record, String> {
         inputs: Values::from_iter([("question".to_owned(), "Why? ü \u{0} \\".into())]),
         history: History::new(),
         limits: Limits::default(),
+        is_unattended: false,
     };
     let at = Timestamp::from_second(second).map_err(|error| error.to_string())?;
     Ok(Record {
