@@ -33,7 +33,10 @@ pub(crate) async fn execute(args: &RunArgs) -> Exit {
     };
     let store = match store::open(&args.store).await {
         Ok(store) => store,
-        Err(failure) => {
+        Err(mut failure) => {
+            failure
+                .message
+                .push_str(" (`--store none` runs without keeping the run)");
             if args.json {
                 report::print(&report::object(None, Status::Failed(&failure)));
             }
