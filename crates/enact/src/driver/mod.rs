@@ -15,7 +15,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, ErrorKind};
-use crate::model::{LanguageModel, ModelError, ModelErrorKind, Reply, ReplyBuilder};
+use crate::model::{LanguageModel, ModelError, ModelErrorKind, Reply};
 use crate::react::{ModelCall, Next, RunState};
 use crate::run::store::{Lease, Store};
 use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
@@ -204,10 +204,5 @@ async fn ask(world: &World, call: ModelCall) -> Result<Reply, ModelError> {
             predictor: call.predictor,
         });
     }
-    let mut stream = model.stream(call.request);
-    let mut builder = ReplyBuilder::default();
-    while let Some(chunk) = stream.next().await {
-        builder.push(chunk?);
-    }
-    builder.finish()
+    model.complete(call.request).await
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::state::RunState;
 use super::text;
 use crate::model::{Image, Part};
-use crate::run::{Entry, visible};
+use crate::run::{Entry, visible, visible_positions};
 use crate::signature::Values;
 
 /// How often a run may try to shorten its transcript for one prompt.
@@ -101,11 +101,8 @@ pub(super) fn extract_entries(state: &RunState) -> Vec<Entry> {
     let own = state.started().history.entries().len();
     let mut before = Vec::new();
     let mut steps = Vec::new();
-    for entry in visible(&entries) {
-        // The entries of this run stand at or after `own`; references tell where.
-        let is_own = entries[own..]
-            .iter()
-            .any(|candidate| std::ptr::eq(candidate, entry));
+    for position in visible_positions(&entries) {
+        let (entry, is_own) = (&entries[position], position >= own);
         match entry {
             Entry::Inputs { .. } if is_own => {}
             _ if is_own => steps.push(entry),

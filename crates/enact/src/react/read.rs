@@ -107,7 +107,6 @@ fn decide(
     let completing = |call: &ReadCall| call.name == completion.tool_name();
     let stands_alone = calls.iter().all(|(call, _)| completing(call));
     let mut planned = Vec::with_capacity(calls.len());
-    let mut outcome = StepOutcome::Act;
     for (call, id) in calls {
         if !completing(&call) {
             planned.push(check::tool_call(state.program(), id, call, repairs));
@@ -159,9 +158,8 @@ fn decide(
                 refusal: Some(refusal),
             }),
         }
-        outcome = StepOutcome::Act;
     }
-    (planned, outcome)
+    (planned, StepOutcome::Act)
 }
 
 /// What the model is told about outputs that do not fit: what is wrong, and what is expected.

@@ -181,16 +181,24 @@ impl History {
 
 /// See [`History::visible`].
 pub(crate) fn visible(entries: &[Entry]) -> Vec<&Entry> {
+    visible_positions(entries)
+        .into_iter()
+        .map(|position| &entries[position])
+        .collect()
+}
+
+/// The positions of the entries that [`visible`] shows, in the order in which it shows them.
+pub(crate) fn visible_positions(entries: &[Entry]) -> Vec<usize> {
     let last_summary = entries
         .iter()
         .enumerate()
         .rev()
         .find_map(|(index, entry)| match entry {
-            Entry::Summary { covers, .. } => Some((index, entry, (*covers).min(index))),
+            Entry::Summary { covers, .. } => Some((index, (*covers).min(index))),
             _ => None,
         });
-    let Some((summary_index, summary, covers)) = last_summary else {
-        return entries.iter().collect();
+    let Some((summary, covers)) = last_summary else {
+        return (0..entries.len()).collect();
     };
     let open_inputs = entries[..covers]
         .iter()
@@ -204,16 +212,9 @@ pub(crate) fn visible(entries: &[Entry]) -> Vec<&Entry> {
                     .any(|entry| matches!(entry, Entry::Inputs { .. }))
         });
     let mut shown = vec![summary];
-    shown.extend(open_inputs.map(|index| &entries[index]));
-    shown.extend(
-        entries[covers..]
-            .iter()
-            .enumerate()
-            .filter(|(offset, entry)| {
-                covers + offset != summary_index && !matches!(entry, Entry::Summary { .. })
-            })
-            .map(|(_, entry)| entry),
-    );
+    shown.extend(open_inputs);
+    let is_summary = |position: &usize| matches!(entries[*position], Entry::Summary { .. });
+    shown.extend((covers..entries.len()).filter(|position| !is_summary(position)));
     shown
 }
 

@@ -16,8 +16,8 @@ pub use event::{
     AgentSpec, Event, FORMAT, Limits, PlannedCall, PredictorName, Record, Started, StepOutcome,
     Stepped, TerminationReason,
 };
-pub(crate) use history::visible;
 pub use history::{Call, Entry, History, HistoryError, Observation, ToolResult};
+pub(crate) use history::{visible, visible_positions};
 pub use log::{Run, RunError};
 pub use question::{Decision, Question, QuestionKind, canonical_json};
 pub use repair::{Repair, RepairKind};

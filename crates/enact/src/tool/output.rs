@@ -34,8 +34,11 @@ impl ToolOutput {
     }
 }
 
-/// What a tool function may return: any serialisable value, a [`ToolOutput`], or a `Result` of
-/// either. Used by `#[tool]` and [`FnTool`](super::FnTool).
+/// What a tool function may return when it succeeds: any serialisable value, or a [`ToolOutput`].
+///
+/// `#[tool]` and [`FnTool`](super::FnTool) take a `Result` of it and turn its error into an error
+/// observation. `#[tool]` knows a `Result` by that name: write it out instead of an alias with
+/// another name, which would pass for a value.
 pub trait IntoToolResult {
     /// The result in the form that drivers understand.
     fn into_tool_result(self) -> Result<ToolOutput, ToolError>;
