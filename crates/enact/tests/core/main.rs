@@ -5,6 +5,7 @@
 //! names that begin with `promise_` are the promises that enact makes.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bounds;
 mod choice;
 mod completion;
 mod conformance;
