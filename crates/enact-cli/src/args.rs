@@ -1,6 +1,7 @@
 //! What can be typed.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use enact::Completion;
@@ -91,6 +92,10 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) approve: Vec<String>,
 
+    /// Let it run, and every other call of its tool in this run, unasked.
+    #[arg(long, value_name = "ID")]
+    pub(crate) always: Vec<String>,
+
     /// Do not let it run.
     #[arg(long, value_name = "ID")]
     pub(crate) reject: Vec<String>,
@@ -107,7 +112,8 @@ pub(crate) struct ResumeArgs {
     #[arg(long, num_args = 2, value_names = ["ID", "TEXT"])]
     pub(crate) feedback: Vec<String>,
 
-    /// For a call that a crash left in doubt: it happened, and this is what it gave.
+    /// What the tool asked for; or, of a call that a crash left in doubt: it happened, and this is
+    /// what it gave.
     #[arg(long, num_args = 2, value_names = ["ID", "TEXT"])]
     pub(crate) answer: Vec<String>,
 
@@ -207,7 +213,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) history: Option<PathBuf>,
 
-    /// Tools to hand over: calculator, current_time, and those of `--files`.
+    /// Tools to hand over: ask_user (asks you), calculator, current_time, and those of `--files`.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
 
@@ -215,6 +221,18 @@ pub(crate) struct RunArgs {
     /// write_file, unless `--tools` names some of them.
     #[arg(long, value_name = "DIR")]
     pub(crate) files: Option<PathBuf>,
+
+    /// Let these tools run unasked, whatever they say of themselves.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) allow: Vec<String>,
+
+    /// Ask before every call of these tools.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) ask: Vec<String>,
+
+    /// How long a question may wait, such as 30m or 2h; after that the call is rejected.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) answer_within: Option<Duration>,
 
     /// Sampling temperature.
     #[arg(long, value_name = "T", value_parser = temperature)]
@@ -246,6 +264,14 @@ impl From<CompletionArg> for Completion {
     }
 }
 
+fn time(text: &str) -> Result<Duration, String> {
+    let time = text.parse::<jiff::SignedDuration>().ok();
+    match time.and_then(|time| Duration::try_from(time).ok()) {
+        Some(time) if !time.is_zero() => Ok(time),
+        _ => Err("give a time such as 90s, 30m or 2h".to_owned()),
+    }
+}
+
 fn temperature(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
@@ -262,6 +288,15 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_are_longer_than_nothing() {
+        assert_eq!(time("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(time("2h30m"), Ok(Duration::from_secs(9_000)));
+        for bad in ["", "0s", "-1h", "soon", "5"] {
+            assert!(time(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

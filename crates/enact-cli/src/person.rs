@@ -88,7 +88,10 @@ impl Person {
             QuestionKind::InDoubt => {
                 "[y]es, run it again / [n]o, it did not happen / happened RESULT:".to_owned()
             }
-            _ => format!("[y]es / [n]o / edit {{\"{argument}\": …}} / or type feedback:"),
+            QuestionKind::Clarify => "your answer:".to_owned(),
+            _ => {
+                format!("[y]es / [n]o / [a]lways / edit {{\"{argument}\": …}} / or type feedback:")
+            }
         };
         loop {
             screen.write(&format!("   {} ", screen.paint(Ink::Question, &prompt)));
@@ -103,7 +106,7 @@ impl Person {
                         "   (Nobody is there to ask. This is a demo in a throw-away folder, so it \
                          answers yes itself.)",
                     );
-                    return Answer::Decided(Decision::Approve);
+                    return Answer::Decided(question.read("yes"));
                 }
                 (Line::End, _) => {
                     screen.line("");
@@ -140,8 +143,15 @@ fn show(screen: &Screen, question: &Question) {
         QuestionKind::InDoubt => format!(
             "   {mark} {name} had started when its process ended: did it happen? Run it again?"
         ),
+        QuestionKind::Clarify => format!("   {mark} {name} asks:"),
         _ => format!("   {mark} may {name} run with these arguments?"),
     });
+    if question.kind == QuestionKind::Clarify {
+        for line in text::lines(&question.question, screen.room(5)) {
+            screen.line(&format!("     {line}"));
+        }
+        return;
+    }
     for (name, value) in &call.args {
         let name = text::one_line(name);
         let mut lines = output_lines(value, screen.room(9));
@@ -193,9 +203,16 @@ fn decision(typed: &str, question: &Question) -> Result<Decision, String> {
     if typed.is_empty() {
         return Err("type an answer: nothing runs without one".to_owned());
     }
+    if question.kind == QuestionKind::Clarify {
+        return Ok(question.read(typed));
+    }
+    let is_always = matches!(typed.to_ascii_lowercase().as_str(), "a" | "always");
+    if question.kind == QuestionKind::Confirm && is_always {
+        return Ok(Decision::ApproveAlways);
+    }
     let how = "to change arguments write: edit {\"argument\": \"new value\"}";
     if typed.starts_with('{') {
-        return match Decision::from_text(typed, asked) {
+        return match question.read(typed) {
             Decision::Feedback(_) => Err(format!("this is no edit: {how}")),
             decision => Ok(decision),
         };
@@ -214,7 +231,7 @@ fn decision(typed: &str, question: &Question) -> Result<Decision, String> {
             args,
         });
     }
-    Ok(Decision::from_text(typed, asked))
+    Ok(question.read(typed))
 }
 
 /// One line of standard input. Waits on a thread of its own, so that Ctrl-C is heard.
@@ -269,6 +286,14 @@ mod tests {
                 "happened",
                 Decision::Feedback("happened".to_owned()),
             ),
+            ("confirm", "Always", Decision::ApproveAlways),
+            (
+                "in_doubt",
+                "always",
+                Decision::Feedback("always".to_owned()),
+            ),
+            ("clarify", "yes", Decision::Answer("yes".to_owned())),
+            ("clarify", "{", Decision::Answer("{".to_owned())),
         ] {
             assert_eq!(
                 decision(typed, &asked(kind)),

@@ -31,6 +31,7 @@ pub(crate) fn object(run: Option<&Run>, status: Status<'_>) -> Value {
         "status": name,
         "success": is_success,
         "termination_reason": reason.map(TerminationReason::as_str),
+        "inputs": run.map(|run| run.started().inputs.clone()).unwrap_or_default(),
         "outputs": run.and_then(Run::outputs).cloned().unwrap_or_default(),
         "trajectory": run.map(Run::trajectory).unwrap_or_default(),
         "history": run.map(Run::history).unwrap_or_default(),
@@ -52,12 +53,14 @@ pub(crate) fn object(run: Option<&Run>, status: Status<'_>) -> Value {
 fn pending(question: &Question) -> Value {
     json!({
         "confirmation_id": question.confirmation_id,
+        "kind": question.kind.as_str(),
         "question": question.question,
         "tool_call": {
             "name": question.tool_call.name,
             "args": question.tool_call.args,
             "call_id": question.tool_call.id,
         },
+        "expires_at": question.expires_at.map(|at| at.to_string()),
     })
 }
 
@@ -88,6 +91,7 @@ mod tests {
                 "status": "failed",
                 "success": false,
                 "termination_reason": null,
+                "inputs": {},
                 "outputs": {},
                 "trajectory": [],
                 "history": [],

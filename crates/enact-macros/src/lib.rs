@@ -60,6 +60,7 @@ pub fn signature(arrow: TokenStream) -> TokenStream {
 /// | `read_only` | a call changes nothing, and may be repeated freely |
 /// | `idempotent` | a repeated call changes nothing more |
 /// | `require_confirmation` | a person is asked before each call |
+/// | `confirm_when = function` | a person is asked before the calls that the function picks, a `fn(&Values) -> bool` |
 /// | `serial` | one call at a time |
 /// | `timeout = "5s"` | how long a call may take (`ms`, `s`, `m`, `h`) |
 /// | `name = "…"` | the name the model sees, instead of the name of the function |

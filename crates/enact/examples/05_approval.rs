@@ -40,7 +40,7 @@ fn model() -> Result<Arc<dyn LanguageModel>, ModelError> {
     ])))
 }
 
-/// The person. A terminal would read a line and hand it to `Decision::from_text`, which takes
+/// The person. A terminal would read a line and hand it to `Question::read`, which takes
 /// `yes`, `no`, an edit as JSON, and anything else as feedback; free text is never a yes.
 fn decide(question: &Question) -> Decision {
     println!("? {}", question.question);
@@ -57,7 +57,7 @@ fn decide(question: &Question) -> Decision {
         None => "how much is it?",
     };
     println!("> {text}");
-    Decision::from_text(text, &question.tool_call)
+    question.read(text)
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -76,7 +76,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let stored = serde_json::to_string(&paused)?;
         println!(
             "paused at step {} with {} open question(s), {} bytes of JSON",
-            paused.iteration() + 1,
+            paused.context().iteration + 1,
             paused.questions().len(),
             stored.len()
         );

@@ -5,9 +5,9 @@ use std::fmt;
 
 use crate::model::{ModelError, ModelErrorKind};
 use crate::predictor::StateError;
-use crate::react::{AnswerError, InputsError, ProgramError};
+use crate::react::{InputsError, ProgramError};
 use crate::run::store::{StoreError, StoreErrorKind};
-use crate::run::{HistoryError, Run, RunError};
+use crate::run::{AnswerError, HistoryError, Run, RunError};
 use crate::signature::SignatureError;
 
 /// What went wrong.
@@ -85,6 +85,15 @@ impl Error {
             source: None,
             run: None,
         }
+    }
+
+    /// A log whose end cannot be read.
+    pub(crate) fn damaged(damage: &str) -> Self {
+        let message = format!(
+            "the log of the run is damaged: {damage}; what was done since may be done again: look \
+             at it, then go on with `despite_damage`"
+        );
+        Self::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
     }
 
     fn caused_by(kind: ErrorKind, source: impl StdError + Send + Sync + 'static) -> Self {

@@ -99,7 +99,9 @@ pub use driver::{Listener, Update};
 pub use enact_macros::{Signature, signature, tool, toolbox};
 pub use error::{Error, ErrorKind};
 pub use model::LanguageModel;
-pub use module::{Call, ChainOfThought, Outcome, Paused, Predict, Prediction, ReAct};
+pub use module::{
+    Call, ChainOfThought, Confirmations, Outcome, PauseContext, Paused, Predict, Prediction, ReAct,
+};
 pub use predictor::Demo;
 pub use run::{Decision, History, Question, Run, TerminationReason};
 pub use settings::{Settings, configure, scope};

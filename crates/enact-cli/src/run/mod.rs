@@ -7,6 +7,7 @@ mod setup;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 
+use enact::run::QuestionKind;
 use enact::{Error, ErrorKind, Outcome, Values};
 
 use crate::args::RunArgs;
@@ -14,7 +15,7 @@ use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::person::Person;
 use crate::report::{self, Status};
-use crate::view::{Ink, Narrator, Screen, Stream, call_line, spoken_reason};
+use crate::view::{Ink, Narrator, Screen, Stream, call_line, spoken_reason, text};
 use crate::{interrupt, store};
 
 pub(crate) use self::setup::Setup;
@@ -147,7 +148,18 @@ fn print_view(narrator: &Narrator, ended: &Result<Outcome<Values>, Error>, kept:
             for question in paused.questions() {
                 let call = &question.tool_call;
                 let shown = screen.paint(Ink::Tool, &call_line(&call.name, &call.args));
-                screen.line(&format!("waits for an answer: may {shown} run?"));
+                screen.line(&match question.kind {
+                    QuestionKind::InDoubt => {
+                        format!("waits for an answer: did {shown} happen? Run it again?")
+                    }
+                    QuestionKind::Clarify => {
+                        format!(
+                            "waits for an answer: {}",
+                            text::one_line(&question.question)
+                        )
+                    }
+                    _ => format!("waits for an answer: may {shown} run?"),
+                });
             }
             let how = match kept {
                 Kept::InStore => {

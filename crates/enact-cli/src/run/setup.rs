@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use enact::model::{ModelOptions, OpenAi, Retrying};
+use enact::tool::Confirmation;
 use enact::tool::builtin::{self, FILE_TOOL_NAMES, Files, PickError};
 use enact::{AdapterChoice, Error, History, ReAct, Run, Signature, Tools, Values};
 use serde_json::Value;
@@ -61,6 +62,15 @@ impl Setup {
             if let Some(instructions) = &args.instructions {
                 agent = agent.with_instructions(instructions)?;
             }
+            for name in &args.allow {
+                agent = agent.with_confirmation(name.trim(), Confirmation::Never)?;
+            }
+            for name in &args.ask {
+                agent = agent.with_confirmation(name.trim(), Confirmation::Always)?;
+            }
+            if let Some(time) = args.answer_within {
+                agent = agent.with_answer_within(time);
+            }
             Ok(agent)
         };
         let agent = build().map_err(|error| Failure::from(&error))?;
@@ -92,12 +102,16 @@ impl Setup {
         let mut options = ModelOptions::default();
         options.temperature = spec.notes.get(TEMPERATURE).and_then(Value::as_f64);
         let build = || -> Result<ReAct, Error> {
-            Ok(ReAct::dynamic(spec.signature.clone(), tools)?
+            let mut agent = ReAct::dynamic(spec.signature.clone(), tools)?
                 .with_completion(spec.completion)?
                 .with_options(options)
                 .with_adapter(extract)
                 .with_step_adapter(step)
-                .with_model(Retrying::new(client)))
+                .with_model(Retrying::new(client));
+            for tool in &spec.tools {
+                agent = agent.with_confirmation(&tool.name, tool.confirmation.clone())?;
+            }
+            Ok(agent)
         };
         let agent = build().map_err(|error| Failure::from(&error))?;
         Ok((agent, spec.model.clone()))

@@ -6,7 +6,6 @@ use enact::run::store::Store as _;
 use enact::{Decision, Run, Update};
 use serde_json::Value;
 
-use super::show::open_questions;
 use crate::args::ResumeArgs;
 use crate::drive::drive;
 use crate::exit::{Exit, Failure};
@@ -57,7 +56,7 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
 
 /// What was decided on the command line. Ids may be given by their beginning.
 fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Decision)>, Failure> {
-    let questions = open_questions(run);
+    let questions = run.open_questions();
     let whole = |given: &str| {
         let mut alike = questions
             .iter()
@@ -74,6 +73,9 @@ fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Decision)>, Fa
     for id in &args.approve {
         decided.push((whole(id)?.confirmation_id.clone(), Decision::Approve));
     }
+    for id in &args.always {
+        decided.push((whole(id)?.confirmation_id.clone(), Decision::ApproveAlways));
+    }
     for id in &args.reject {
         let decision = Decision::Reject(args.message.clone());
         decided.push((whole(id)?.confirmation_id.clone(), decision));
@@ -83,7 +85,7 @@ fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Decision)>, Fa
         let edit: Value = serde_json::from_str(&pair[1])
             .map_err(|error| Failure::usage("answer", format!("the edit is not JSON: {error}")))?;
         let text = serde_json::json!({ "edit": edit }).to_string();
-        match Decision::from_text(&text, &question.tool_call) {
+        match question.read(&text) {
             edit @ Decision::Edit { .. } => decided.push((question.confirmation_id.clone(), edit)),
             _ => {
                 let message = "an edit looks like {\"args\": {…}}, with \"name\" for another tool";

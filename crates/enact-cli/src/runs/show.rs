@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use enact::run::store::{Store as _, StoredRun};
-use enact::{Question, Run, TerminationReason, Update};
+use enact::{Run, TerminationReason, Update};
 
 use super::ended;
 use crate::args::{FormArg, ShowArgs};
@@ -53,7 +53,7 @@ fn steps(run: &Run) {
     match run.termination() {
         Some(TerminationReason::Success) => narrator.summary(run, "done", Ink::Good),
         Some(reason) => narrator.summary(run, spoken_reason(reason), Ink::Bad),
-        None if !open_questions(run).is_empty() => {
+        None if !run.open_questions().is_empty() => {
             narrator.summary(run, "paused", Ink::Question);
         }
         None => narrator.summary(run, "not over", Ink::Question),
@@ -61,7 +61,7 @@ fn steps(run: &Run) {
 }
 
 fn object(run: &Run) {
-    let questions = open_questions(run);
+    let questions = run.open_questions();
     let failure = Failure::failed("interrupted", "the run is not over: resume it");
     let status = match run.termination() {
         Some(_) if run.outputs().is_some() => Status::Finished,
@@ -69,11 +69,6 @@ fn object(run: &Run) {
         _ => Status::Failed(&failure),
     };
     report::print(&report::object(Some(run), status));
-}
-
-/// The questions that wait for an answer.
-pub(super) fn open_questions(run: &Run) -> Vec<Question> {
-    run.open_questions().into_iter().cloned().collect()
 }
 
 fn print(line: &str) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use enact::adapter::Repair;
-use enact::run::{Call, Event, Observation, PredictorName, StepOutcome, Stepped};
+use enact::run::{Answerer, Call, Event, Observation, PredictorName, StepOutcome, Stepped};
 use enact::{Decision, Run, TerminationReason, Update, Values};
 
 use super::screen::{Ink, Screen};
@@ -117,7 +117,17 @@ impl Narrator {
             Event::Answered {
                 confirmation_id,
                 decision: Decision::Edit { name, args },
+                ..
             } => self.edited(confirmation_id, name, args),
+            Event::Answered {
+                decision: Decision::ApproveAlways,
+                ..
+            } => self.aside("this tool may now run unasked in this run"),
+            Event::Answered {
+                by: Answerer::Expiry,
+                ..
+            } => self.aside("nobody answered in time: rejected"),
+            Event::Withdrawn { .. } => self.aside("an answer was taken back"),
             Event::Summarised { .. } => {
                 self.aside("the transcript was too long and was summarised")
             }

@@ -7,13 +7,14 @@ use syn::meta::ParseNestedMeta;
 use syn::parse::Parser;
 
 const ALLOWED: &str = "the options are `read_only`, `idempotent`, `require_confirmation`, \
-                       `serial`, `timeout = \"5s\"`, `name = \"…\"` and `description = \"…\"`";
+                       `confirm_when = function`, `serial`, `timeout = \"5s\"`, `name = \"…\"` and `description = \"…\"`";
 
 #[derive(Default)]
 pub(crate) struct Options {
     read_only: bool,
     idempotent: bool,
     require_confirmation: bool,
+    confirm_when: Option<syn::Expr>,
     serial: bool,
     timeout: Option<u64>,
     pub(crate) name: Option<LitStr>,
@@ -26,11 +27,8 @@ impl Options {
         let mut contradiction = None;
         let parser = syn::meta::parser(|option| {
             options.read(&option)?;
-            if options.read_only && options.idempotent && contradiction.is_none() {
-                contradiction = Some(option.error(
-                    "`read_only` and `idempotent` exclude each other: a tool that changes nothing \
-                     is `read_only`, one that may change something once is `idempotent`",
-                ));
+            if let (Some(problem), None) = (options.contradiction(), &contradiction) {
+                contradiction = Some(option.error(problem));
             }
             Ok(())
         });
@@ -38,6 +36,22 @@ impl Options {
         match contradiction {
             Some(error) => Err(error),
             None => Ok(options),
+        }
+    }
+
+    fn contradiction(&self) -> Option<&'static str> {
+        if self.read_only && self.idempotent {
+            Some(
+                "`read_only` and `idempotent` exclude each other: a tool that changes nothing is \
+                 `read_only`, one that may change something once is `idempotent`",
+            )
+        } else if self.require_confirmation && self.confirm_when.is_some() {
+            Some(
+                "`require_confirmation` and `confirm_when` exclude each other: the one asks \
+                 before every call, the other before those that its function picks",
+            )
+        } else {
+            None
         }
     }
 
@@ -49,6 +63,16 @@ impl Options {
             "read_only" => flag(&mut self.read_only, &key, option),
             "idempotent" => flag(&mut self.idempotent, &key, option),
             "require_confirmation" => flag(&mut self.require_confirmation, &key, option),
+            "confirm_when" => {
+                if !option.input.peek(syn::Token![=]) {
+                    return Err(option.error(
+                        "`confirm_when` takes a function from the arguments to `bool`: write \
+                         `confirm_when = is_large`",
+                    ));
+                }
+                let policy = option.value()?.parse()?;
+                once(&mut self.confirm_when, policy, &key, option)
+            }
             "serial" => flag(&mut self.serial, &key, option),
             "timeout" => {
                 let text = text(&key, "5s", option)?;
@@ -92,9 +116,13 @@ impl Options {
             (false, true) => Some(quote!(.with_effect(::enact::tool::Effect::Idempotent))),
             (false, false) => None,
         };
-        let confirmation = self
-            .require_confirmation
-            .then(|| quote!(.with_confirmation(::enact::tool::Confirmation::Always)));
+        let confirmation = match (&self.confirm_when, self.require_confirmation) {
+            (Some(policy), _) => {
+                Some(quote!(.with_confirmation(::enact::tool::Confirmation::when(#policy))))
+            }
+            (None, true) => Some(quote!(.with_confirmation(::enact::tool::Confirmation::Always))),
+            (None, false) => None,
+        };
         let serial = self.serial.then(|| quote!(.serial()));
         let timeout = self.timeout.map(|milliseconds| {
             quote!(.with_timeout(::core::time::Duration::from_millis(#milliseconds)))

@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, ErrorKind};
@@ -63,7 +64,7 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
         if world.interruption.is_cancelled() && !matches!(next, Next::Record(_) | Next::Done) {
             // What runs may finish, nothing new begins, and the log stays open.
             match running.next().await {
-                Some(event) => record(state, world, [event]).await?,
+                Some(outcome) => take(state, world, outcome).await?,
                 None => {
                     return Err(Error::new(
                         ErrorKind::Interrupted,
@@ -117,15 +118,36 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
                     finished = running.next() => finished,
                 };
                 match finished {
-                    Some(event) => record(state, world, [event]).await?,
+                    Some(outcome) => take(state, world, outcome).await?,
                     // The core waits for a call that nobody runs: it can only be a fault here.
                     None => return Err(Error::new(ErrorKind::Misuse, "a started call was lost")),
                 }
             }
-            Next::Human(questions) => return Ok(Stop::Paused(questions)),
+            Next::Human(questions) => {
+                if !expire(state, world).await? {
+                    return Ok(Stop::Paused(questions));
+                }
+            }
             Next::Done => return end(state, last_failure),
         }
     }
+}
+
+/// Writes down what came of a call.
+async fn take(state: &mut RunState, world: &World, outcome: tools::Outcome) -> Result<(), Error> {
+    let event = match outcome {
+        tools::Outcome::Finished(event) => event,
+        tools::Outcome::Asks { call_id, question } => state.tool_asks(&call_id, question),
+    };
+    record(state, world, [event]).await
+}
+
+/// Rejects the questions that nobody has answered in time, and tells whether there were any.
+pub(crate) async fn expire(state: &mut RunState, world: &World) -> Result<bool, Error> {
+    let expired = state.expire(Timestamp::now());
+    let is_any = !expired.is_empty();
+    record(state, world, expired).await?;
+    Ok(is_any)
 }
 
 /// What an ended run is for its caller.
@@ -170,6 +192,9 @@ pub(crate) async fn record(
         .zip(events)
         .map(|(position, event)| Record::now(position, event))
         .collect();
+    if records.is_empty() {
+        return Ok(());
+    }
     world.write(&records).await?;
     for record in records {
         state.apply(record);

@@ -12,12 +12,20 @@ use crate::react::ToolCall;
 use crate::run::{Event, Observation};
 use crate::tool::{ToolContext, ToolError, ToolOutput};
 
+/// What came of a call.
+pub(super) enum Outcome {
+    /// It is over.
+    Finished(Event),
+    /// It wants to know something from a person first.
+    Asks { call_id: String, question: String },
+}
+
 /// Runs a call and tells what came of it. Errors, panics and time-outs are observations.
 pub(super) fn run(
     world: &World,
     run_id: String,
     planned: ToolCall,
-) -> impl Future<Output = Event> + Send + use<> {
+) -> impl Future<Output = Outcome> + Send + use<> {
     let tool = world.tools.get(&planned.call.name).cloned();
     let cancellation = world.cancellation.child_token();
     let listener = world.listener.clone();
@@ -26,6 +34,7 @@ pub(super) fn run(
         let ToolCall {
             call,
             idempotency_key,
+            answers,
         } = planned;
         let name = call.name;
         let Some(tool) = tool else {
@@ -39,6 +48,9 @@ pub(super) fn run(
         context.idempotency_key = idempotency_key;
         context.deadline = began.checked_add(timeout);
         context.cancellation = cancellation.clone();
+        for (question, answer) in answers {
+            context = context.with_answer(question, answer);
+        }
         if let Some(listener) = listener {
             let call_id = call.id.clone();
             context = context.with_progress(Arc::new(move |message| {
@@ -51,7 +63,15 @@ pub(super) fn run(
         let work = AssertUnwindSafe(async { tool.call(call.args, context).await }).catch_unwind();
         let observation = match tokio::time::timeout(timeout, work).await {
             Ok(Ok(Ok(output))) => success(output),
-            Ok(Ok(Err(error))) => failure(&name, &error),
+            Ok(Ok(Err(error))) => match error.into_question() {
+                Ok(question) => {
+                    return Outcome::Asks {
+                        call_id: call.id,
+                        question,
+                    };
+                }
+                Err(error) => failure(&name, &error),
+            },
             Ok(Err(panic)) => failure(&name, &ToolError::new(panic_text(&*panic))),
             Err(_) => {
                 cancellation.cancel();
@@ -65,12 +85,12 @@ pub(super) fn run(
     }
 }
 
-fn finished(call_id: String, observation: Observation, began: Instant) -> Event {
-    Event::ToolFinished {
+fn finished(call_id: String, observation: Observation, began: Instant) -> Outcome {
+    Outcome::Finished(Event::ToolFinished {
         call_id,
         observation,
         duration: began.elapsed(),
-    }
+    })
 }
 
 fn success(output: ToolOutput) -> Observation {

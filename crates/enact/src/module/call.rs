@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -12,7 +13,9 @@ use crate::driver::{self, Journal, Listener, Stop, Update, World};
 use crate::error::{Error, ErrorKind};
 use crate::react::{RunState, Wording};
 use crate::run::store::{Store, StoreError, StoreErrorKind, StoredRun};
-use crate::run::{AgentSpec, Decision, Event, FORMAT, History, Limits, Record, Run, Started};
+use crate::run::{
+    AgentSpec, AnswerError, Decision, Event, FORMAT, History, Limits, Record, Run, Started,
+};
 use crate::signature::{Shape, Values};
 
 /// A call that has not begun. Set what it needs, then await it.
@@ -24,11 +27,17 @@ pub struct Call<'a, S: Shape> {
     stops: Stops,
     listener: Option<Listener>,
     store: Option<Arc<dyn Store>>,
-    decisions: Vec<(String, Decision)>,
+    decisions: Vec<Given>,
     goes_on_despite_damage: bool,
     is_unattended: bool,
     /// What was set that this sort of call does not take.
     misuse: Option<&'static str>,
+}
+
+/// An answer as it was given.
+enum Given {
+    Decision(String, Decision),
+    Text(String),
 }
 
 enum Start<S: Shape> {
@@ -119,11 +128,31 @@ impl<'a, S: Shape> Call<'a, S> {
     }
 
     /// Answers an open question of a resumed run.
-    pub fn answer(mut self, confirmation_id: impl Into<String>, decision: Decision) -> Self {
+    pub fn answer(self, confirmation_id: impl Into<String>, decision: Decision) -> Self {
+        self.give(Given::Decision(confirmation_id.into(), decision))
+    }
+
+    /// Answers the one open question of a resumed run in words: `yes`, `no`, an edit as JSON,
+    /// anything else is feedback. See [`Question::read`](crate::Question::read).
+    pub fn respond(self, text: impl Into<String>) -> Self {
+        self.give(Given::Text(text.into()))
+    }
+
+    fn give(mut self, given: Given) -> Self {
         if matches!(self.start, Start::New { .. }) {
             self.misuse = Some("a new run has no question to answer");
         }
-        self.decisions.push((confirmation_id.into(), decision));
+        self.decisions.push(given);
+        self
+    }
+
+    /// How long a question of this run waits for an answer before it stands as rejected. A resumed
+    /// run keeps what it began with.
+    pub fn answer_within(mut self, time: Duration) -> Self {
+        match &self.start {
+            Start::New { .. } => self.limits.answer_within = Some(time),
+            _ => self.misuse = Some("a resumed run keeps its limits"),
+        }
         self
     }
 
@@ -244,12 +273,7 @@ impl<'a, S: Shape> Call<'a, S> {
                 let lease = store.acquire(&run_id).await?;
                 let StoredRun { run, damage } = store.load(&run_id).await?;
                 if let Some(damage) = damage.filter(|_| !goes_on_despite_damage) {
-                    let message = format!(
-                        "the log of the run is damaged: {damage}; what was done since may be done \
-                         again: look at it, then go on with `despite_damage`"
-                    );
-                    let kind = ErrorKind::Store(StoreErrorKind::Corrupt);
-                    return Err(Error::new(kind, message).with_run(run));
+                    return Err(Error::damaged(&damage).with_run(run));
                 }
                 prepared.0.journal = Some(Journal { store, lease });
                 resume(core, prepared, run)?
@@ -344,13 +368,21 @@ fn resume(
     Ok((world, state))
 }
 
-async fn answer(
-    state: &mut RunState,
-    world: &World,
-    decisions: Vec<(String, Decision)>,
-) -> Result<(), Error> {
-    for (confirmation_id, decision) in decisions {
-        let event = state.answer(&confirmation_id, decision)?;
+async fn answer(state: &mut RunState, world: &World, decisions: Vec<Given>) -> Result<(), Error> {
+    driver::expire(state, world).await?;
+    for given in decisions {
+        let event = match given {
+            Given::Decision(confirmation_id, decision) => {
+                state.answer(&confirmation_id, decision)?
+            }
+            Given::Text(text) => {
+                let open: Vec<_> = state.open_questions().collect();
+                let [question] = open.as_slice() else {
+                    return Err(AnswerError::NotOne(open.len()).into());
+                };
+                state.answer(&question.confirmation_id, question.read(&text))?
+            }
+        };
         driver::record(state, world, [event]).await?;
     }
     Ok(())

@@ -10,10 +10,10 @@ use crate::driver::{Listener, World};
 use crate::error::{Error, ErrorKind};
 use crate::model::{Capabilities, LanguageModel};
 use crate::predictor::{Demo, Predictor, SavedModule, SavedTools};
-use crate::react::{Program, Wording};
+use crate::react::{Program, ProgramError, Wording};
 use crate::run::{AgentSpec, Limits, PredictorName};
 use crate::settings;
-use crate::tool::Tools;
+use crate::tool::{Confirmation, Tools};
 
 /// Which module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +104,12 @@ impl Core {
         let program = Program::react(self.program.declared.clone(), &self.tools, completion)?;
         self.replace_program(program);
         Ok(())
+    }
+
+    pub(super) fn set_confirmation(&mut self, tool: &str, rule: Confirmation) -> Result<(), Error> {
+        let tools = self.tools.clone().with_confirmation(tool, rule);
+        self.tools = tools.map_err(ProgramError::from)?;
+        self.set_completion(self.program.completion)
     }
 
     /// Takes a program built anew; what was set on the predictors and the limits stays.

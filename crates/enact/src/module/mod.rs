@@ -2,14 +2,17 @@
 //! it answers, [`ReAct`] works with tools until the outputs are committed.
 
 mod call;
+mod confirmations;
 mod core;
 mod prediction;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use call::Call;
-pub use prediction::{Outcome, Paused, Prediction};
+pub use confirmations::Confirmations;
+pub use prediction::{Outcome, PauseContext, Paused, Prediction};
 
 use self::core::{Core, Kind};
 use crate::adapter::{AdapterChoice, Completion};
@@ -20,7 +23,7 @@ use crate::react::Program;
 use crate::run::Run;
 use crate::run::store::Store;
 use crate::signature::{Dynamic, Shape, Signature, TypedSignature};
-use crate::tool::Tools;
+use crate::tool::{Confirmation, Tools};
 
 macro_rules! module {
     ($(#[$doc:meta])* $name:ident) => {
@@ -282,6 +285,24 @@ impl<S: Shape> ReAct<S> {
         self.core
             .change_limits(|limits| limits.max_iterations = max_iterations);
         self
+    }
+
+    /// How long a question waits for an answer before it stands as rejected; for ever unless set.
+    #[must_use]
+    pub fn with_answer_within(mut self, time: Duration) -> Self {
+        self.core
+            .change_limits(|limits| limits.answer_within = Some(time));
+        self
+    }
+
+    /// Sets from outside when a person is asked about calls of a tool, whatever the tool says.
+    pub fn with_confirmation(
+        mut self,
+        tool: &str,
+        confirmation: Confirmation,
+    ) -> Result<Self, Error> {
+        self.core.set_confirmation(tool, confirmation)?;
+        Ok(self)
     }
 
     /// The tools.

@@ -4,7 +4,8 @@ use std::ops::Deref;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind};
@@ -54,7 +55,7 @@ impl<O> Outcome<O> {
 }
 
 /// A run that waits for a person. Serialises; resume it anywhere with the module's `resume`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Paused {
     run: Run,
     questions: Vec<Question>,
@@ -75,13 +76,40 @@ impl Paused {
         &self.run
     }
 
-    /// The number of the step that waits, counted from 0.
-    pub fn iteration(&self) -> usize {
+    /// What a person may want to know before they decide.
+    pub fn context(&self) -> PauseContext {
         let steps = self
             .run
             .events()
             .filter(|event| matches!(event, Event::Stepped(_)));
-        steps.count().saturating_sub(1)
+        PauseContext {
+            trajectory: self.run.trajectory(),
+            iteration: steps.count().saturating_sub(1),
+            inputs: self.run.started().inputs.clone(),
+        }
+    }
+}
+
+/// What had happened when a run paused. A view of its log.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PauseContext {
+    /// The calls of the steps that are over.
+    pub trajectory: Trajectory,
+    /// The number of the step that waits, counted from 0.
+    pub iteration: usize,
+    /// What the run was asked to do.
+    pub inputs: Values,
+}
+
+/// Whoever reads a pause finds its context there; who resumes it needs the log alone.
+impl Serialize for Paused {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut fields = to.serialize_struct("Paused", 3)?;
+        fields.serialize_field("questions", &self.questions)?;
+        fields.serialize_field("context", &self.context())?;
+        fields.serialize_field("run", &self.run)?;
+        fields.end()
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::program::Program;
 use crate::adapter::{ReadCall, Repair, RepairKind};
 use crate::run::{Call, PlannedCall};
-use crate::signature::{Field, Values};
+use crate::signature::{Field, Validator, Values};
+use crate::tool::ToolSpec;
 
 /// How many names an answer to an unknown name may list.
 const MAX_NAMES: usize = 5;
@@ -28,6 +29,7 @@ pub(super) fn tool_call(
             raw,
         },
         refusal: Some(refusal),
+        confirm: false,
     };
     let Some(known) = known_name(program, &name) else {
         let refusal = unknown_tool(program, &name);
@@ -60,6 +62,9 @@ pub(super) fn tool_call(
                     .into_iter()
                     .map(|what| Repair::new(RepairKind::Coercion, what)),
             );
+            let confirm = program
+                .tool(&known)
+                .is_some_and(|(spec, _)| spec.confirmation.is_needed(&args));
             PlannedCall {
                 call: Call {
                     id,
@@ -68,6 +73,7 @@ pub(super) fn tool_call(
                     raw: None,
                 },
                 refusal: None,
+                confirm,
             }
         }
         Err(problems) => {
@@ -92,6 +98,19 @@ pub(super) fn edit(
     checked_args(program, name, args).map(|(args, _)| (name.to_owned(), args))
 }
 
+/// The same for one who knows no more of the tools than their specs.
+pub fn check_call(
+    specs: &[ToolSpec],
+    name: &str,
+    args: Values,
+) -> Result<(String, Values), String> {
+    let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
+        return Err(unknown_name(specs.iter(), None, name));
+    };
+    let validator = Validator::new(spec.parameters.clone()).map_err(|error| error.to_string())?;
+    fitting(&validator, args).map(|(args, _)| (name.to_owned(), args))
+}
+
 fn checked_args(
     program: &Program,
     name: &str,
@@ -100,6 +119,10 @@ fn checked_args(
     let Some((_, validator)) = program.tool(name) else {
         return Err(unknown_tool(program, name));
     };
+    fitting(validator, args)
+}
+
+fn fitting(validator: &Validator, args: Values) -> Result<(Values, Vec<String>), String> {
     let checked = validator
         .check(Value::Object(args))
         .map_err(|problems| problems.to_string())?;
@@ -174,11 +197,18 @@ fn bare_name(name: &str) -> String {
 }
 
 fn unknown_tool(program: &Program, name: &str) -> String {
+    let done = program.completion.tool_name();
+    unknown_name(program.tool_specs(), Some(done), name)
+}
+
+/// What is said of a name that no tool has; `done` is the tool that ends the task.
+fn unknown_name<'a>(
+    specs: impl Iterator<Item = &'a ToolSpec>,
+    done: Option<&'a str>,
+    name: &str,
+) -> String {
     let shown: String = name.chars().take(64).collect();
-    let names: Vec<&str> = program
-        .tool_specs()
-        .map(|spec| spec.name.as_str())
-        .collect();
+    let names: Vec<&str> = specs.map(|spec| spec.name.as_str()).collect();
     let mut near: Vec<(f64, &str)> = names
         .iter()
         .map(|known| {
@@ -197,11 +227,12 @@ fn unknown_tool(program: &Program, name: &str) -> String {
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let done = program.completion.tool_name();
     if !near.is_empty() {
         let near = quoted(&mut near.into_iter().map(|(_, name)| name));
+        let end = done.map(|done| format!(" To end the task call `{done}`."));
         return format!(
-            "Unknown tool `{shown}`. Did you mean {near}? To end the task call `{done}`."
+            "Unknown tool `{shown}`. Did you mean {near}?{}",
+            end.unwrap_or_default()
         );
     }
     let more = names.len().saturating_sub(MAX_NAMES);
@@ -210,7 +241,7 @@ fn unknown_tool(program: &Program, name: &str) -> String {
     } else {
         String::new()
     };
-    let known = quoted(&mut names.into_iter().chain([done]));
+    let known = quoted(&mut names.into_iter().chain(done));
     format!("Unknown tool `{shown}`. There is {known}{rest}.")
 }
 

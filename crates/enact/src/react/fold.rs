@@ -4,17 +4,16 @@ use super::compact;
 use super::state::{Acting, AfterSummary, CallState, CallStatus, Phase, RunState};
 use crate::model::{ModelErrorKind, Reply};
 use crate::run::{
-    Decision, Entry, Event, Observation, PlannedCall, PredictorName, QuestionKind, Record,
-    StepOutcome, Stepped, TerminationReason, transcript,
+    Entry, Event, Observation, PlannedCall, PredictorName, Record, StepOutcome, Stepped,
+    TerminationReason, transcript,
 };
-use crate::tool::Confirmation;
 
 impl RunState {
     /// Takes an event into the state. The record's position must be the next one.
     pub fn apply(&mut self, record: Record) {
         let index = self.run.records().len();
         let is_summary = matches!(record.event, Event::Summarised { .. });
-        let extraction = self.fold(index, &record.event);
+        let extraction = self.fold(index, &record);
         self.run.push(record);
         if is_summary {
             self.take_summary();
@@ -27,8 +26,8 @@ impl RunState {
 
     /// Takes what can be taken without the transcript. Returns the reason when the outputs are
     /// to be extracted next.
-    fn fold(&mut self, index: usize, event: &Event) -> Option<TerminationReason> {
-        match event {
+    fn fold(&mut self, index: usize, record: &Record) -> Option<TerminationReason> {
+        match &record.event {
             Event::Stepped(stepped) if stepped.outcome == StepOutcome::Extract => {
                 self.iterations += 1;
                 return Some(TerminationReason::Success);
@@ -59,14 +58,21 @@ impl RunState {
                 self.set_status(call_id, CallStatus::Done(observation.clone()));
             }
             Event::Asked(question) => {
-                self.set_status(&question.tool_call.id, CallStatus::Asked(question.clone()));
+                let mut question = question.clone();
+                question.expires_at = self.started().limits.expiry(record.at);
+                if let Some(call) = self.acting_call(&question.tool_call.id) {
+                    call.asked += 1;
+                    call.status = CallStatus::Asked(question);
+                }
             }
             Event::Answered {
                 confirmation_id,
                 decision,
+                by,
             } => {
-                self.fold_answer(confirmation_id, decision);
+                self.fold_answer(confirmation_id, decision, *by);
             }
+            Event::Withdrawn { confirmation_id } => self.fold_withdrawal(confirmation_id),
             Event::Summarised { .. } | Event::Started(_) => {}
             Event::Extracted { outputs, .. } => {
                 if let Phase::Extract { reason, .. } = self.phase {
@@ -98,11 +104,7 @@ impl RunState {
                     .iter()
                     .all(|planned| planned.refusal.is_some());
                 self.bad_in_row = if is_bad { self.bad_in_row + 1 } else { 0 };
-                let calls = stepped
-                    .calls
-                    .iter()
-                    .map(|planned| self.plan(planned))
-                    .collect();
+                let calls = stepped.calls.iter().map(Self::plan).collect();
                 self.phase = Phase::Act(Acting {
                     record: index,
                     calls,
@@ -124,63 +126,37 @@ impl RunState {
         }
     }
 
-    fn plan(&self, planned: &PlannedCall) -> CallState {
-        let call = planned.call.clone();
-        let status = match (&planned.refusal, self.program.tool(&call.name)) {
-            (Some(refusal), _) => CallStatus::Done(Observation::error(refusal.clone())),
-            (None, Some((spec, _))) if spec.confirmation == Confirmation::Always => {
-                CallStatus::Unconfirmed
-            }
-            (None, _) => CallStatus::Ready,
+    fn plan(planned: &PlannedCall) -> CallState {
+        let status = match &planned.refusal {
+            Some(refusal) => CallStatus::Done(Observation::error(refusal.clone())),
+            None if planned.confirm => CallStatus::Unconfirmed,
+            None => CallStatus::Ready,
         };
-        CallState { call, status }
-    }
-
-    fn set_status(&mut self, call_id: &str, status: CallStatus) {
-        if let Phase::Act(acting) = &mut self.phase
-            && let Some(call) = acting
-                .calls
-                .iter_mut()
-                .find(|state| state.call.id == call_id)
-        {
-            call.status = status;
+        CallState {
+            call: planned.call.clone(),
+            status,
+            asked: 0,
+            answered: None,
+            answers: Vec::new(),
         }
     }
 
-    fn fold_answer(&mut self, confirmation_id: &str, decision: &Decision) {
-        let Phase::Act(acting) = &mut self.phase else {
-            return;
-        };
-        let asked = acting.calls.iter_mut().find(|state| {
-            matches!(&state.status, CallStatus::Asked(question)
-                if question.confirmation_id == confirmation_id)
-        });
-        let Some(state) = asked else { return };
-        let is_in_doubt = matches!(&state.status, CallStatus::Asked(question)
-            if question.kind == QuestionKind::InDoubt);
-        state.status = match decision {
-            Decision::Approve => CallStatus::Ready,
-            Decision::Edit { name, args } => {
-                state.call.name.clone_from(name);
-                state.call.args.clone_from(args);
-                CallStatus::Ready
-            }
-            Decision::Reject(message) => {
-                let what = if is_in_doubt {
-                    "The call did not happen, and the user declined to run it again"
-                } else {
-                    "The user declined this call"
-                };
-                CallStatus::Decided(Observation::value(match message {
-                    Some(message) => format!("{what}: {message}"),
-                    None => format!("{what}. It was not executed."),
-                }))
-            }
-            Decision::Feedback(text) => {
-                CallStatus::Decided(Observation::value(format!("User feedback: {text}")))
-            }
-            Decision::Answer(text) => CallStatus::Decided(Observation::value(text.clone())),
-        };
+    fn acting_call(&mut self, call_id: &str) -> Option<&mut CallState> {
+        match &mut self.phase {
+            Phase::Act(acting) => acting
+                .calls
+                .iter_mut()
+                .find(|state| state.call.id == call_id),
+            _ => None,
+        }
+    }
+
+    fn set_status(&mut self, call_id: &str, status: CallStatus) {
+        if let Some(call) = self.acting_call(call_id) {
+            call.status = status;
+            // The answer has been used.
+            call.answered = None;
+        }
     }
 
     fn fold_misread(&mut self, predictor: PredictorName, reply: &Reply, problem: &str) {
@@ -265,6 +241,7 @@ impl RunState {
                 Some(CallState {
                     call,
                     status: CallStatus::Done(observation),
+                    ..
                 }) => (Some(call.clone()), Some(observation.clone())),
                 _ => (None, None),
             }

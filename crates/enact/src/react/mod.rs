@@ -4,6 +4,7 @@
 //! ([`RunState::next`]). It does no I/O and reads no clock; drivers do what it says and write
 //! down what came of it. Everything that leaves it is data.
 
+mod answers;
 mod check;
 mod compact;
 mod fold;
@@ -12,5 +13,6 @@ mod read;
 mod state;
 mod text;
 
+pub use check::check_call;
 pub use program::{InputsError, Program, ProgramError, RESERVED_TOOLS};
-pub use state::{AnswerError, ModelCall, Next, RunState, ToolCall, Wording};
+pub use state::{ModelCall, Next, RunState, ToolCall, Wording};

@@ -109,7 +109,9 @@ fn decide(
     let mut planned = Vec::with_capacity(calls.len());
     for (call, id) in calls {
         if !completing(&call) {
-            planned.push(check::tool_call(state.program(), id, call, repairs));
+            let mut call = check::tool_call(state.program(), id, call, repairs);
+            call.confirm &= !state.allowed.contains_key(&call.call.name);
+            planned.push(call);
             continue;
         }
         let (args, raw, problem) = match call.args {
@@ -149,6 +151,7 @@ fn decide(
                     vec![PlannedCall {
                         call,
                         refusal: None,
+                        confirm: false,
                     }],
                     done,
                 );
@@ -156,6 +159,7 @@ fn decide(
             Err(refusal) => planned.push(PlannedCall {
                 call,
                 refusal: Some(refusal),
+                confirm: false,
             }),
         }
     }

@@ -1,16 +1,17 @@
 //! The state of a run: a fold of its log, and what comes next.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::compact::{self, Overflow};
 use super::program::Program;
-use super::{check, read};
+use super::read;
 use crate::adapter::Adapter;
 use crate::model::{Capabilities, ModelError, Prompt, Reply, Request};
 use crate::run::{
-    Call, Decision, Event, Observation, PredictorName, Question, QuestionKind, Record, Run,
-    RunError, Started, TerminationReason,
+    Answerer, Call, Decision, Event, Observation, PredictorName, Question, Record, Run, RunError,
+    Started, TerminationReason,
 };
 use crate::signature::Values;
 use crate::tool::Effect;
@@ -59,23 +60,8 @@ pub struct ToolCall {
     pub call: Call,
     /// The same for every attempt at this call, in every process.
     pub idempotency_key: String,
-}
-
-/// A decision that does not fit the question. The question stays open.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AnswerError {
-    /// No open question has this id.
-    #[error("no open question has the id `{0}`")]
-    Unknown(String),
-    /// A result was given for a call that did not run.
-    #[error(
-        "the call has not run, so it has no result: approve, reject or edit it, or give feedback"
-    )]
-    NothingHappened,
-    /// The edited call cannot run.
-    #[error("the edit cannot run: {0}")]
-    InvalidEdit(String),
+    /// What a person answered to the questions of this call: question, answer.
+    pub answers: Vec<(String, String)>,
 }
 
 #[derive(Debug)]
@@ -121,6 +107,12 @@ pub(super) struct CallState {
     /// What will run, or ran: the planned call, or what a person made of it.
     pub(super) call: Call,
     pub(super) status: CallStatus,
+    /// The questions that were asked about it.
+    pub(super) asked: usize,
+    /// The last of them, for when its answer is taken back before it was used.
+    pub(super) answered: Option<Box<Question>>,
+    /// What a person answered to the tool's own questions.
+    pub(super) answers: Vec<(String, String)>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -153,6 +145,9 @@ pub struct RunState {
     pub(super) bad_in_row: u32,
     pub(super) was_nudged: bool,
     pub(super) overflow: Overflow,
+    /// The tools that a person allowed for the rest of the run, with the question that they
+    /// answered so.
+    pub(super) allowed: HashMap<String, String>,
 }
 
 impl RunState {
@@ -173,6 +168,7 @@ impl RunState {
             bad_in_row: 0,
             was_nudged: false,
             overflow: Overflow::default(),
+            allowed: HashMap::new(),
         };
         state.steps_before = state.count_earlier_steps();
         if state.program.step.is_some() {
@@ -279,19 +275,28 @@ impl RunState {
         for (index, state) in acting.calls.iter().enumerate() {
             match &state.status {
                 CallStatus::Unconfirmed => {
-                    let question = Question::confirm(self.run.id(), state.call.clone());
+                    let question =
+                        Question::confirm(self.origin(acting, state), state.call.clone());
                     return Next::Record(Event::Asked(Box::new(question)));
                 }
                 CallStatus::InDoubt if !self.may_repeat(&state.call) => {
                     return Next::Record(if self.started().is_unattended {
                         tool_finished(&state.call, in_doubt(&state.call))
                     } else {
-                        let question = Question::in_doubt(self.run.id(), state.call.clone());
+                        let origin = self.origin(acting, state);
+                        let question = Question::in_doubt(origin, state.call.clone());
                         Event::Asked(Box::new(question))
                     });
                 }
                 CallStatus::Decided(observation) => {
                     return Next::Record(tool_finished(&state.call, observation.clone()));
+                }
+                CallStatus::Asked(question) if self.is_allowed(question) => {
+                    return Next::Record(Event::Answered {
+                        confirmation_id: question.confirmation_id.clone(),
+                        decision: Decision::Approve,
+                        by: Answerer::Rule,
+                    });
                 }
                 CallStatus::Asked(question) => questions.push((**question).clone()),
                 CallStatus::Ready | CallStatus::InDoubt => {
@@ -299,6 +304,7 @@ impl RunState {
                         ready.push(ToolCall {
                             call: state.call.clone(),
                             idempotency_key: format!("{}:{}:{index}", self.run.id(), acting.record),
+                            answers: state.answers.clone(),
                         });
                     }
                 }
@@ -351,37 +357,6 @@ impl RunState {
                 _ => read::outputs(self, reply, duration),
             },
         }
-    }
-
-    /// The event that follows from a person's decision, unless it does not fit.
-    pub fn answer(&self, confirmation_id: &str, decision: Decision) -> Result<Event, AnswerError> {
-        let asked = match &self.phase {
-            Phase::Act(acting) => acting.calls.iter().find_map(|call| match &call.status {
-                CallStatus::Asked(question) if question.confirmation_id == confirmation_id => {
-                    Some(question)
-                }
-                _ => None,
-            }),
-            _ => None,
-        };
-        let Some(question) = asked else {
-            return Err(AnswerError::Unknown(confirmation_id.to_owned()));
-        };
-        if matches!(decision, Decision::Answer(_)) && question.kind != QuestionKind::InDoubt {
-            return Err(AnswerError::NothingHappened);
-        }
-        let decision = match decision {
-            Decision::Edit { name, args } => {
-                let (name, args) =
-                    check::edit(&self.program, &name, args).map_err(AnswerError::InvalidEdit)?;
-                Decision::Edit { name, args }
-            }
-            other => other,
-        };
-        Ok(Event::Answered {
-            confirmation_id: confirmation_id.to_owned(),
-            decision,
-        })
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::completion::Completion;
 use super::history::{Call, History, Observation};
-use super::question::{Decision, Question};
+use super::question::{Answerer, Decision, Question};
 use super::repair::Repair;
 use crate::model::{ModelErrorKind, Reply};
 use crate::signature::{Signature, Values};
@@ -87,12 +87,20 @@ pub enum Event {
     },
     /// A person is asked.
     Asked(Box<Question>),
-    /// A person answered.
+    /// A question was answered.
     Answered {
         /// Which question.
         confirmation_id: String,
-        /// What they decided.
+        /// What was decided.
         decision: Decision,
+        /// By whom.
+        #[serde(default, skip_serializing_if = "Answerer::is_person")]
+        by: Answerer,
+    },
+    /// An answer was taken back before it was used: the question is open again.
+    Withdrawn {
+        /// Which question.
+        confirmation_id: String,
     },
     /// The transcript no longer fitted, and its older part was summarised for later prompts.
     Summarised {
@@ -235,6 +243,23 @@ pub struct Limits {
     pub max_iterations: u32,
     /// Replies in a row that may be unreadable or call nothing that exists.
     pub max_repairs: u32,
+    /// How long a question waits for an answer before it stands as rejected; for ever unless set.
+    #[serde(
+        rename = "answer_within_ns",
+        with = "crate::tool::nanos::optional",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub answer_within: Option<Duration>,
+}
+
+impl Limits {
+    /// When a question that is asked now expires.
+    pub(crate) fn expiry(&self, asked: Timestamp) -> Option<Timestamp> {
+        let within = jiff::SignedDuration::try_from(self.answer_within?).ok()?;
+        // Later than time itself is never.
+        asked.checked_add(within).ok()
+    }
 }
 
 impl Default for Limits {
@@ -242,6 +267,7 @@ impl Default for Limits {
         Self {
             max_iterations: 10,
             max_repairs: 3,
+            answer_within: None,
         }
     }
 }
@@ -306,6 +332,9 @@ pub struct PlannedCall {
     /// Why it does not run: what the model is told instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
+    /// Whether a person has to agree first, as the tool's rule said when the call was read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub confirm: bool,
 }
 
 /// What follows from a step.

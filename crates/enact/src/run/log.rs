@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::asked::{self, AskedQuestion};
 use super::event::{Event, FORMAT, Record, Started, TerminationReason};
 use super::history::{Entry, History};
-use super::question::Question;
+use super::question::{ConfirmationStatus, Question};
 use super::trajectory::Trajectory;
 use super::transcript;
 use crate::model::Usage;
@@ -135,22 +136,18 @@ impl Run {
         usage
     }
 
+    /// Every question that the run asked, with what became of it.
+    pub fn questions(&self) -> Vec<AskedQuestion> {
+        asked::of(self)
+    }
+
     /// The questions that wait for an answer; none once the run is over.
-    pub fn open_questions(&self) -> Vec<&Question> {
-        let mut open: Vec<&Question> = Vec::new();
-        for event in self.events() {
-            match event {
-                Event::Asked(question) => open.push(question),
-                Event::Answered {
-                    confirmation_id, ..
-                } => {
-                    open.retain(|question| question.confirmation_id != *confirmation_id);
-                }
-                Event::Finished { .. } | Event::Failed { .. } => open.clear(),
-                _ => {}
-            }
-        }
-        open
+    pub fn open_questions(&self) -> Vec<Question> {
+        let asked = self.questions().into_iter();
+        asked
+            .filter(|asked| asked.status == ConfirmationStatus::Pending)
+            .map(|asked| asked.question)
+            .collect()
     }
 
     /// Why the run ended, if it did.

@@ -1,5 +1,6 @@
 //! Runs: what happened, as an append-only log, and the views that are computed from it.
 
+mod asked;
 mod chat;
 mod completion;
 mod event;
@@ -11,6 +12,7 @@ pub mod store;
 mod trajectory;
 pub(crate) mod transcript;
 
+pub use asked::AskedQuestion;
 pub use completion::Completion;
 pub use event::{
     AgentSpec, Event, FORMAT, Limits, PlannedCall, PredictorName, Record, Started, StepOutcome,
@@ -19,7 +21,10 @@ pub use event::{
 pub use history::{Call, Entry, History, HistoryError, Observation, ToolResult};
 pub(crate) use history::{visible, visible_positions};
 pub use log::{Run, RunError};
-pub use question::{Decision, Question, QuestionKind, canonical_json};
+pub(crate) use question::Origin;
+pub use question::{
+    AnswerError, Answerer, ConfirmationStatus, Decision, Question, QuestionKind, canonical_json,
+};
 pub use repair::{Repair, RepairKind};
 pub(crate) use trajectory::indented;
 pub use trajectory::{COMPLETED, Trajectory, TrajectoryStep};

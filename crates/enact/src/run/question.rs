@@ -1,6 +1,7 @@
 //! Questions to a person, and their answers.
 
 use enact_signature::Values;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -15,70 +16,180 @@ pub struct Question {
     /// arguments, so that an answer can never be meant for another call.
     pub confirmation_id: String,
     /// What is asked.
-    #[serde(default)]
     pub kind: QuestionKind,
     /// The question in words.
     pub question: String,
     /// The call that waits.
     pub tool_call: Call,
+    /// When the question stands as rejected, if nobody has answered by then. Follows from the
+    /// limits of the run, so the log does not hold it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
 }
 
 /// What a [`Question`] asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum QuestionKind {
     /// May the call run?
-    #[default]
     Confirm,
     /// The call had started when its process ended. Did it happen? [`Decision::Approve`] runs it
     /// again, [`Decision::Answer`] says that it happened and what it gave, and
     /// [`Decision::Reject`] says that it did not and shall not.
     InDoubt,
+    /// The tool itself asks something, and [`Decision::Answer`] tells it.
+    Clarify,
+}
+
+impl QuestionKind {
+    /// The kind as one word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Confirm => "confirm",
+            Self::InDoubt => "in_doubt",
+            Self::Clarify => "clarify",
+        }
+    }
+}
+
+/// Where in a run a question comes up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin<'a> {
+    pub(crate) run_id: &'a str,
+    /// The position of the step that made the call. Models may use a call id again.
+    pub(crate) step: u64,
+    /// How many questions were asked about the call before. A late answer to an earlier one must
+    /// not count for this one.
+    pub(crate) nth: usize,
 }
 
 impl Question {
-    /// Asks about a call that may or may not have happened.
-    pub fn in_doubt(run_id: &str, call: Call) -> Self {
+    /// Asks whether a call may run.
+    pub(crate) fn confirm(origin: Origin<'_>, call: Call) -> Self {
         let args = Value::Object(call.args.clone());
-        let kind = QuestionKind::InDoubt;
+        let text = format!(
+            "Confirm execution of {} with args: {args}? (yes/no)",
+            call.name
+        );
+        Self::new(origin, QuestionKind::Confirm, text, call)
+    }
+
+    /// Asks about a call that may or may not have happened.
+    pub(crate) fn in_doubt(origin: Origin<'_>, call: Call) -> Self {
+        let args = Value::Object(call.args.clone());
+        let text = format!(
+            "{} with args: {args} was started, and its process ended before it gave a result. \
+             Run it again? (yes: run it again / no: it did not happen, and shall not / or say \
+             what it gave)",
+            call.name
+        );
+        Self::new(origin, QuestionKind::InDoubt, text, call)
+    }
+
+    /// Passes on what a tool asks.
+    pub(crate) fn clarify(origin: Origin<'_>, text: String, call: Call) -> Self {
+        Self::new(origin, QuestionKind::Clarify, text, call)
+    }
+
+    fn new(origin: Origin<'_>, kind: QuestionKind, question: String, tool_call: Call) -> Self {
         Self {
-            confirmation_id: confirmation_id(run_id, kind, &call),
+            confirmation_id: confirmation_id(origin, kind, &tool_call),
             kind,
-            question: format!(
-                "{} with args: {args} was started, and its process ended before it gave a result. \
-                 Run it again? (yes: run it again / no: it did not happen, and shall not / or say \
-                 what it gave)",
-                call.name
-            ),
-            tool_call: call,
+            question,
+            tool_call,
+            expires_at: None,
         }
     }
 
-    /// Asks whether a call may run.
-    pub fn confirm(run_id: &str, call: Call) -> Self {
-        let args = Value::Object(call.args.clone());
-        let kind = QuestionKind::Confirm;
-        Self {
-            confirmation_id: confirmation_id(run_id, kind, &call),
-            kind,
-            question: format!(
-                "Confirm execution of {} with args: {args}? (yes/no)",
-                call.name
-            ),
-            tool_call: call,
+    /// Reads what a person typed. `yes` or `y` approves, `no` or `n` rejects, a JSON object with
+    /// `edit` edits, and anything else is feedback: free text is never a yes. Where the tool
+    /// itself asks, every text is the answer.
+    pub fn read(&self, text: &str) -> Decision {
+        let trimmed = text.trim();
+        if self.kind == QuestionKind::Clarify {
+            return Decision::Answer(trimmed.to_owned());
+        }
+        match trimmed.to_ascii_lowercase().as_str() {
+            "yes" | "y" => return Decision::Approve,
+            "no" | "n" => return Decision::Reject(None),
+            _ => {}
+        }
+        if let Ok(Value::Object(object)) = serde_json::from_str(trimmed)
+            && let Some(Value::Object(edit)) = object.get("edit")
+        {
+            let name = edit.get("name").and_then(Value::as_str);
+            if let Some(Value::Object(args)) = edit.get("args") {
+                return Decision::Edit {
+                    name: name.unwrap_or(&self.tool_call.name).to_owned(),
+                    args: args.clone(),
+                };
+            }
+        }
+        Decision::Feedback(trimmed.to_owned())
+    }
+
+    /// The decision, if it is one that this kind of question takes.
+    pub(crate) fn fitting(&self, decision: Decision) -> Result<Decision, AnswerError> {
+        use QuestionKind::{Clarify, Confirm, InDoubt};
+        match (self.kind, &decision) {
+            (Confirm, Decision::Answer(_)) => Err(AnswerError::NothingHappened),
+            (InDoubt, Decision::ApproveAlways) => Err(AnswerError::EachOnItsOwn),
+            (Clarify, Decision::Approve | Decision::ApproveAlways | Decision::Edit { .. }) => {
+                Err(AnswerError::WantsWords)
+            }
+            _ => Ok(decision),
         }
     }
 }
 
-fn confirmation_id(run_id: &str, kind: QuestionKind, call: &Call) -> String {
+/// A decision that does not fit the question. The question stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnswerError {
+    /// No open question has this id.
+    #[error("no open question has the id `{0}`: it was answered, has expired, or was never asked")]
+    Unknown(String),
+    /// The run has asked no question with this id.
+    #[error("the run has asked no question with the id `{0}`")]
+    NoSuch(String),
+    /// A text was given, and it is not clear which question it answers.
+    #[error("{0} questions are open: say by its id which one is answered")]
+    NotOne(usize),
+    /// A result was given for a call that did not run.
+    #[error(
+        "the call has not run, so it has no result: approve, reject or edit it, or give feedback"
+    )]
+    NothingHappened,
+    /// A rule was given where every call has to be judged by itself.
+    #[error("each call in doubt has to be judged on its own: approve this one")]
+    EachOnItsOwn,
+    /// The tool asks for something that only words can tell.
+    #[error("the tool asks for words: answer, reject or give feedback")]
+    WantsWords,
+    /// The edited call cannot run.
+    #[error("the edit cannot run: {0}")]
+    InvalidEdit(String),
+    /// The answer to be taken back has been used.
+    #[error("the answer to `{0}` cannot be taken back: it has been used")]
+    Used(String),
+}
+
+fn confirmation_id(origin: Origin<'_>, kind: QuestionKind, call: &Call) -> String {
     let mut hash = Sha256::new();
-    let kind = match kind {
-        QuestionKind::Confirm => "confirm",
-        QuestionKind::InDoubt => "in_doubt",
-    };
     let args = canonical_json(&Value::Object(call.args.clone()));
-    for part in [run_id, kind, &call.id, &call.name, &args] {
+    let step = origin.step.to_string();
+    let nth = origin.nth.to_string();
+    let parts = [
+        origin.run_id,
+        kind.as_str(),
+        &step,
+        &call.id,
+        &nth,
+        &call.name,
+        &args,
+    ];
+    for part in parts {
         // The length keeps neighbouring parts apart.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
@@ -133,6 +244,8 @@ pub fn canonical_json(value: &Value) -> String {
 pub enum Decision {
     /// Run exactly this call, once.
     Approve,
+    /// Run this call, and every other call of this tool in this run, unasked. The log shows it.
+    ApproveAlways,
     /// Do not run it; the message, if any, is for the model.
     Reject(Option<String>),
     /// Run this instead.
@@ -144,35 +257,57 @@ pub enum Decision {
     },
     /// Do not run it; the model gets this text and thinks again.
     Feedback(String),
-    /// The call in doubt happened, and this is what it gave.
+    /// What the tool asked for; or, of a call in doubt, that it happened and what it gave.
     Answer(String),
 }
 
-impl Decision {
-    /// Reads an answer typed by a person: `yes` or `y`, `no` or `n`, a JSON object with `edit`,
-    /// and anything else as feedback. Free text is never a yes.
-    pub fn from_text(text: &str, asked: &Call) -> Self {
-        let trimmed = text.trim();
-        match trimmed.to_ascii_lowercase().as_str() {
-            "yes" | "y" => return Self::Approve,
-            "no" | "n" => return Self::Reject(None),
-            _ => {}
+/// Who gave an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Answerer {
+    /// A person.
+    #[default]
+    Person,
+    /// A person's earlier [`Decision::ApproveAlways`].
+    Rule,
+    /// Nobody, for too long.
+    Expiry,
+}
+
+impl Answerer {
+    pub(crate) fn is_person(&self) -> bool {
+        *self == Self::Person
+    }
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ConfirmationStatus {
+    /// It waits for an answer.
+    Pending,
+    /// The call may run.
+    Approved,
+    /// The call may not run; also when nobody answered in time, or the run ended first.
+    Rejected,
+    /// Another call runs instead.
+    Edited,
+    /// The model was told something instead.
+    Feedback,
+    /// It was answered in words.
+    Answered,
+}
+
+impl From<&Decision> for ConfirmationStatus {
+    fn from(decision: &Decision) -> Self {
+        match decision {
+            Decision::Approve | Decision::ApproveAlways => Self::Approved,
+            Decision::Reject(_) => Self::Rejected,
+            Decision::Edit { .. } => Self::Edited,
+            Decision::Feedback(_) => Self::Feedback,
+            Decision::Answer(_) => Self::Answered,
         }
-        if let Ok(Value::Object(object)) = serde_json::from_str(trimmed)
-            && let Some(Value::Object(edit)) = object.get("edit")
-        {
-            let name = edit
-                .get("name")
-                .and_then(Value::as_str)
-                .unwrap_or(&asked.name)
-                .to_owned();
-            if let Some(Value::Object(args)) = edit.get("args") {
-                return Self::Edit {
-                    name,
-                    args: args.clone(),
-                };
-            }
-        }
-        Self::Feedback(trimmed.to_owned())
     }
 }

@@ -57,6 +57,7 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
             Event::Answered {
                 confirmation_id,
                 decision: Decision::Edit { name, args },
+                ..
             } => {
                 if let Some(id) = asked.get(confirmation_id.as_str()) {
                     let call = Call {
@@ -66,6 +67,11 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
                         raw: None,
                     };
                     edits.insert(id, call);
+                }
+            }
+            Event::Withdrawn { confirmation_id } => {
+                if let Some(id) = asked.get(confirmation_id.as_str()) {
+                    edits.remove(id);
                 }
             }
             Event::Summarised {

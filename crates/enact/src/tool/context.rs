@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
+use super::ToolError;
+
 /// Receives what tools report while they run.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -26,6 +28,8 @@ pub struct ToolContext {
     /// Cancelled when the run is, or when the deadline has passed.
     pub cancellation: CancellationToken,
     progress: Option<Progress>,
+    /// What a person answered to the questions of this call: question, answer.
+    answers: Vec<(String, String)>,
 }
 
 impl ToolContext {
@@ -39,6 +43,38 @@ impl ToolContext {
             deadline: None,
             cancellation: CancellationToken::new(),
             progress: None,
+            answers: Vec::new(),
+        }
+    }
+
+    /// The same, knowing what a person answered to a question of this call.
+    #[must_use]
+    pub fn with_answer(mut self, question: impl Into<String>, answer: impl Into<String>) -> Self {
+        self.answers.push((question.into(), answer.into()));
+        self
+    }
+
+    /// Asks a person. The first time this fails, and the failure has to be passed on with `?`: the
+    /// run pauses with the question. Once it is answered, the tool is called again, perhaps in
+    /// another process, and gets the answer here.
+    ///
+    /// A question is known by its words, so ask in the same words each time; and ask before the
+    /// tool changes anything, because it begins anew.
+    ///
+    /// ```
+    /// # use enact::{ToolContext, ToolError, tool};
+    /// /// Books a seat.
+    /// #[tool]
+    /// async fn book(flight: String, context: ToolContext) -> Result<String, ToolError> {
+    ///     let seat = context.ask("Window or aisle?")?;
+    ///     Ok(format!("{flight}, {seat}"))
+    /// }
+    /// ```
+    pub fn ask(&self, question: &str) -> Result<String, ToolError> {
+        let known = self.answers.iter().find(|(asked, _)| asked == question);
+        match known {
+            Some((_, answer)) => Ok(answer.clone()),
+            None => Err(ToolError::question(question)),
         }
     }
 

@@ -8,6 +8,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolError {
     message: String,
+    is_question: bool,
 }
 
 impl ToolError {
@@ -15,6 +16,26 @@ impl ToolError {
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
+            is_question: false,
+        }
+    }
+
+    /// Not a failure, but a question for the person: see [`ToolContext::ask`].
+    ///
+    /// [`ToolContext::ask`]: super::ToolContext::ask
+    pub fn question(text: impl Into<String>) -> Self {
+        Self {
+            message: text.into(),
+            is_question: true,
+        }
+    }
+
+    /// The question, if it is one.
+    pub fn into_question(self) -> Result<String, Self> {
+        if self.is_question {
+            Ok(self.message)
+        } else {
+            Err(self)
         }
     }
 }

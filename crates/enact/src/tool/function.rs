@@ -95,8 +95,14 @@ impl FnTool {
     /// Asks a person before every call.
     #[must_use]
     pub fn require_confirmation(self) -> Self {
+        self.with_confirmation(Confirmation::Always)
+    }
+
+    /// Asks a person by this rule.
+    #[must_use]
+    pub fn with_confirmation(self, confirmation: Confirmation) -> Self {
         Self {
-            spec: self.spec.with_confirmation(Confirmation::Always),
+            spec: self.spec.with_confirmation(confirmation),
             ..self
         }
     }

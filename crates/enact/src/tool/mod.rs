@@ -5,6 +5,7 @@
 
 #[cfg(feature = "builtin-tools")]
 pub mod builtin;
+mod confirmation;
 mod context;
 mod error;
 mod function;
@@ -18,12 +19,13 @@ use std::pin::Pin;
 
 use enact_signature::Values;
 
+pub use confirmation::Confirmation;
 pub use context::{Progress, ToolContext};
 pub use error::ToolError;
 pub use function::{FnTool, parameters_of, read_args};
 pub use output::{IntoToolResult, ToolOutput};
 pub use set::{ToolSetError, Tools};
-pub use spec::{Confirmation, Effect, ToolSpec};
+pub use spec::{Effect, ToolSpec};
 
 /// The future of one tool call.
 pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;

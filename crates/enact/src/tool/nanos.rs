@@ -11,3 +11,24 @@ pub(crate) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok,
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     u64::deserialize(from).map(Duration::from_nanos)
 }
+
+/// The same for a duration that may be missing.
+pub(crate) mod optional {
+    use super::{Deserialize, Deserializer, Duration, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<Duration>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => super::serialize(value, to),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<u64>::deserialize(from)?.map(Duration::from_nanos))
+    }
+}

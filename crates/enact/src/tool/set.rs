@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Tool;
+use enact_signature::Values;
+
+use super::{Confirmation, Tool, ToolContext, ToolFuture, ToolSpec};
 
 /// The tools of an agent, in the order in which the model sees them.
 ///
@@ -38,6 +40,22 @@ impl Tools {
     pub fn and(mut self, other: Tools) -> Self {
         self.list.extend(other.list);
         self
+    }
+
+    /// The same with another rule for asking about the tool of this name.
+    pub fn with_confirmation(
+        mut self,
+        name: &str,
+        confirmation: Confirmation,
+    ) -> Result<Self, ToolSetError> {
+        let Some(place) = self.list.iter_mut().find(|tool| tool.spec().name == name) else {
+            return Err(ToolSetError::UnknownName(name.to_owned()));
+        };
+        *place = Arc::new(Ruled {
+            spec: place.spec().clone().with_confirmation(confirmation),
+            tool: Arc::clone(place),
+        });
+        Ok(self)
     }
 
     /// The tool of this name.
@@ -89,6 +107,22 @@ impl fmt::Debug for Tools {
     }
 }
 
+/// A tool under a rule from outside.
+struct Ruled {
+    spec: ToolSpec,
+    tool: Arc<dyn Tool>,
+}
+
+impl Tool for Ruled {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, args: Values, context: ToolContext) -> ToolFuture<'a> {
+        self.tool.call(args, context)
+    }
+}
+
 fn is_callable(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name
@@ -106,6 +140,9 @@ pub enum ToolSetError {
     /// The name belongs to enact.
     #[error("tool name `{0}` is reserved: rename the tool")]
     ReservedName(String),
+    /// No tool has the name.
+    #[error("there is no tool `{0}` to set a rule for")]
+    UnknownName(String),
     /// The name stands for two tools.
     #[error("two tools are called `{0}`: rename one of them")]
     DuplicateName(String),

@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Confirmation;
+
 /// What a call may change in the world. Decides what happens to a call that a crash left in doubt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -16,17 +18,6 @@ pub enum Effect {
     /// Every call counts: never repeated unasked.
     #[default]
     Effectful,
-}
-
-/// Whether a person has to agree before the tool runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Confirmation {
-    /// Runs unasked.
-    #[default]
-    Never,
-    /// Asks before every call.
-    Always,
 }
 
 /// Name, schema and rules of a tool.

@@ -52,8 +52,8 @@ async fn udspy_react_tool_confirmation_asks_before_the_tool_runs() {
     );
     assert_eq!(question.tool_call.name, "delete_file");
     assert_eq!(question.tool_call.args["path"], "a.txt");
-    assert_eq!(paused.iteration(), 0);
-    assert_eq!(paused.run().started().inputs["question"], "q");
+    assert_eq!(paused.context().iteration, 0);
+    assert_eq!(paused.context().inputs["question"], "q");
     played.model.abandon();
 }
 
@@ -80,8 +80,7 @@ async fn udspy_tool_execution_after_confirmation_runs_exactly_once() {
 #[tokio::test]
 async fn udspy_user_feedback_triggers_re_reasoning_and_is_never_a_yes() {
     let (played, paused, count) = waiting().await;
-    let asked = paused.questions()[0].tool_call.clone();
-    let decision = Decision::from_text("wait, please do not do that", &asked);
+    let decision = paused.questions()[0].read("wait, please do not do that");
     let id = id(&paused);
     let done = played
         .agent
@@ -134,13 +133,8 @@ async fn lesson_an_edit_is_validated_and_the_record_shows_what_ran() {
     assert_eq!(count.load(Ordering::SeqCst), 0);
     // The question is still open: the answer was not lost, and neither was the run.
     let run = error.into_run().unwrap();
-    let asked = enact::run::Call {
-        id: String::new(),
-        name: "delete_file".into(),
-        args: values! {},
-        raw: None,
-    };
-    let right = Decision::from_text(r#"{"edit": {"args": {"path": "b.txt"}}}"#, &asked);
+    let question = &run.open_questions()[0];
+    let right = question.read(r#"{"edit": {"args": {"path": "b.txt"}}}"#);
     let done = played
         .agent
         .resume(run)
@@ -258,24 +252,38 @@ async fn a_pause_where_none_is_expected_is_an_error_with_the_run() {
 
 #[test]
 fn text_answers_are_read_as_documented() {
-    let asked = enact::run::Call {
-        id: "c".into(),
-        name: "t".into(),
-        args: values! {},
-        raw: None,
+    let asked = |kind: &str| -> enact::Question {
+        let call = json!({"id": "c", "name": "t", "args": {}});
+        let question = json!({
+            "confirmation_id": "q", "kind": kind, "question": "?", "tool_call": call
+        });
+        serde_json::from_value(question).unwrap()
     };
-    for yes in ["yes", "y", " Y ", "YES"] {
-        assert_eq!(Decision::from_text(yes, &asked), Decision::Approve);
+    for kind in ["confirm", "in_doubt"] {
+        for yes in ["yes", "y", " Y ", "YES"] {
+            assert_eq!(asked(kind).read(yes), Decision::Approve);
+        }
+        for no in ["no", "n", "No"] {
+            assert_eq!(asked(kind).read(no), Decision::Reject(None));
+        }
+        for text in [
+            "yes please",
+            "ok",
+            "sure",
+            "always",
+            "",
+            "{\"edit\": 3}",
+            "y?",
+        ] {
+            let feedback = Decision::Feedback(text.trim().to_owned());
+            assert_eq!(asked(kind).read(text), feedback);
+        }
     }
-    for no in ["no", "n", "No"] {
-        assert_eq!(Decision::from_text(no, &asked), Decision::Reject(None));
-    }
-    for text in ["yes please", "ok", "sure", "", "{\"edit\": 3}", "y?"] {
-        assert_eq!(
-            Decision::from_text(text, &asked),
-            Decision::Feedback(text.trim().to_owned())
-        );
-    }
+    // A tool that asks wants to hear what was said, whatever it is.
+    assert_eq!(
+        asked("clarify").read(" yes "),
+        Decision::Answer("yes".to_owned())
+    );
 }
 
 /// A run whose process ended while a call was under way.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use enact::tool::{Confirmation, Effect, ToolSpec};
-use enact::{Tool, ToolContext, ToolError, ToolOutput, tool, tools};
+use enact::{Tool, ToolContext, ToolError, ToolOutput, Values, tool, tools, values};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -87,6 +87,33 @@ fn docs_become_descriptions() {
     description = "Sends mail."
 )]
 async fn send() {}
+
+fn is_large(args: &Values) -> bool {
+    args["amount"].as_f64() > Some(100.0)
+}
+
+/// Pays.
+#[tool(confirm_when = is_large)]
+async fn pay(amount: f64, context: &ToolContext) -> Result<String, ToolError> {
+    let account = context.ask("From which account?")?;
+    Ok(format!("{amount} from {account}"))
+}
+
+#[tokio::test]
+async fn a_function_of_the_arguments_decides_and_a_tool_can_ask() {
+    let rule = pay {}.spec().confirmation.clone();
+    assert!(rule.is_needed(&values! { amount: 250 }));
+    assert!(!rule.is_needed(&values! { amount: 99 }));
+    let context = ToolContext::detached("c");
+    let error = pay {}
+        .call(values! { amount: 1 }, context.clone())
+        .await
+        .unwrap_err();
+    assert_eq!(error.into_question().unwrap(), "From which account?");
+    let told = context.with_answer("From which account?", "savings");
+    let output = pay {}.call(values! { amount: 1 }, told).await.unwrap();
+    assert_eq!(output.value, "1 from savings");
+}
 
 #[tool]
 async fn plain() -> u8 {

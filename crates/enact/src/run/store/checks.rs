@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::{RunFilter, RunStatus, Store, StoreErrorKind};
 use crate::run::event::{AgentSpec, Event, FORMAT, Limits, Record, Started, TerminationReason};
 use crate::run::history::{Call, History};
-use crate::run::question::{Decision, Question};
+use crate::run::question::{Answerer, Decision, Origin, Question};
 use crate::signature::{Signature, Values};
 
 /// Checks that an empty store keeps what [`Store`] promises. The error says what it broke.
@@ -205,7 +205,12 @@ async fn lists_are_filtered_and_ordered(store: &dyn Store) -> Result<(), String>
         args: Values::new(),
         raw: None,
     };
-    let question = Question::confirm("asks", call);
+    let origin = Origin {
+        run_id: "asks",
+        step: 0,
+        nth: 0,
+    };
+    let question = Question::confirm(origin, call);
     let confirmation_id = question.confirmation_id.clone();
     let lease = store.acquire("asks").await.map_err(told)?;
     let asked = record(1, Event::Asked(Box::new(question)));
@@ -220,6 +225,7 @@ async fn lists_are_filtered_and_ordered(store: &dyn Store) -> Result<(), String>
     let answered = Event::Answered {
         confirmation_id,
         decision: Decision::Approve,
+        by: Answerer::Person,
     };
     store
         .append(&lease, &[record(2, answered)])

@@ -83,7 +83,7 @@ impl RunSummary {
         self.updated = record.at;
         match &record.event {
             Event::Stepped(_) => self.steps += 1,
-            Event::Asked(_) => self.open_questions += 1,
+            Event::Asked(_) | Event::Withdrawn { .. } => self.open_questions += 1,
             Event::Answered { .. } => self.open_questions = self.open_questions.saturating_sub(1),
             Event::Finished { reason, .. } | Event::Failed { reason, .. } => {
                 self.open_questions = 0;

@@ -1,10 +1,12 @@
-//! Tools that come with enact: a calculator, a clock, and files confined to one folder.
+//! Tools that come with enact: a calculator, a clock, a question to the person, and files
+//! confined to one folder.
 //!
 //! ```
 //! use enact::tool::builtin::{self, Files};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! let tools = enact::Tools::new()
+//!     .with(builtin::ask_user())
 //!     .with(builtin::calculator())
 //!     .with(builtin::current_time())
 //!     .and(Files::open(folder.path())?.tools());
@@ -15,11 +17,13 @@
 mod calculator;
 mod clock;
 mod files;
+mod person;
 mod registry;
 
 pub use calculator::{CalculatorError, calculator, evaluate};
 pub use clock::current_time;
 pub use files::{Files, FilesError};
+pub use person::ask_user;
 pub use registry::{FILE_TOOL_NAMES, NAMES, PickError, pick};
 
 use super::ToolError;

@@ -1,10 +1,11 @@
 //! Built-in tools by name, for those who only have words: a command line, a configuration file.
 
-use super::{Files, calculator, current_time};
+use super::{Files, ask_user, calculator, current_time};
 use crate::tool::Tools;
 
 /// The names of all built-in tools.
 pub const NAMES: &[&str] = &[
+    "ask_user",
     "calculator",
     "current_time",
     "list_files",
@@ -50,6 +51,7 @@ pub fn pick<'a>(
             });
         };
         tools = match (known, files) {
+            ("ask_user", _) => tools.with(ask_user()),
             ("calculator", _) => tools.with(calculator()),
             ("current_time", _) => tools.with(current_time()),
             ("list_files", Some(files)) => tools.with(files.list_files()),
@@ -105,7 +107,7 @@ mod tests {
         );
         assert_eq!(
             pick(["zzz"], None).unwrap_err().to_string(),
-            "unknown tool `zzz`: there are `calculator`, `current_time`, `list_files`, \
+            "unknown tool `zzz`: there are `ask_user`, `calculator`, `current_time`, `list_files`, \
              `read_file`, `search_files`, `write_file`"
         );
         assert_eq!(

@@ -1,0 +1,113 @@
+//! Whether a person has to agree before a tool runs.
+
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use enact_signature::Values;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+type Policy = Arc<dyn Fn(&Values) -> bool + Send + Sync>;
+
+/// Whether a person has to agree before a tool runs. A tool declares it;
+/// [`ReAct::with_confirmation`](crate::ReAct::with_confirmation) sets it from outside.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum Confirmation {
+    /// Runs unasked.
+    #[default]
+    Never,
+    /// Asks before every call.
+    Always,
+    /// Asks before the calls whose arguments this function picks. See [`Confirmation::when`].
+    When(Policy),
+}
+
+impl Confirmation {
+    /// Asks before the calls whose arguments the function picks. What it says of a call is written
+    /// down with the call, so a resumed run does not ask it again. If it panics, a person is asked.
+    ///
+    /// ```
+    /// use enact::tool::Confirmation;
+    /// use enact::values;
+    ///
+    /// let large = Confirmation::when(|args| args["amount"].as_f64() > Some(100.0));
+    /// assert!(large.is_needed(&values! { amount: 250 }));
+    /// assert!(!large.is_needed(&values! { amount: 25 }));
+    /// ```
+    pub fn when(policy: impl Fn(&Values) -> bool + Send + Sync + 'static) -> Self {
+        Self::When(Arc::new(policy))
+    }
+
+    /// Whether a call with these arguments needs a person.
+    pub fn is_needed(&self, args: &Values) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Always => true,
+            Self::When(policy) => {
+                std::panic::catch_unwind(AssertUnwindSafe(|| policy(args))).unwrap_or(true)
+            }
+        }
+    }
+
+    /// The rule as one word.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Always => "always",
+            Self::When(_) => "when",
+        }
+    }
+}
+
+impl fmt::Debug for Confirmation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Two rules are equal when they are of one sort: functions cannot be compared.
+impl PartialEq for Confirmation {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Confirmation {}
+
+impl Serialize for Confirmation {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.as_str())
+    }
+}
+
+/// A function cannot be written down: what is read back in its place always asks.
+impl<'de> Deserialize<'de> for Confirmation {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match String::deserialize(from)?.as_str() {
+            "never" => Ok(Self::Never),
+            "always" => Ok(Self::Always),
+            "when" => Ok(Self::when(|_| true)),
+            other => Err(serde::de::Error::unknown_variant(
+                other,
+                &["never", "always", "when"],
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_that_panics_or_was_read_back_asks() {
+        let broken = Confirmation::when(|args| args["amount"].as_i64().is_none_or(|_| panic!()));
+        assert!(broken.is_needed(&Values::from_iter([("amount".to_owned(), 3.into())])));
+        let text = serde_json::to_string(&Confirmation::when(|_| false)).unwrap();
+        assert_eq!(text, r#""when""#);
+        let back: Confirmation = serde_json::from_str(&text).unwrap();
+        assert!(back.is_needed(&Values::new()));
+        assert!(serde_json::from_str::<Confirmation>(r#""sometimes""#).is_err());
+    }
+}
