@@ -64,7 +64,9 @@ pub(super) fn plan(state: &RunState, overflow: Overflow) -> Option<usize> {
             0 => entries.len(),
             kept => *steps.get(steps.len().checked_sub(kept)?)?,
         };
-        let shortened = entries[covered_before(&entries)..covers]
+        // An earlier summary may stand for more than this.
+        let added = entries.get(covered_before(&entries)..covers)?;
+        let shortened = added
             .iter()
             .any(|entry| !matches!(entry, Entry::Inputs { .. } | Entry::Summary { .. }));
         shortened.then_some(covers)

@@ -242,7 +242,7 @@ impl RunState {
                     call,
                     status: CallStatus::Done(observation),
                     ..
-                }) => (Some(call.clone()), Some(observation.clone())),
+                }) => (Some(call), Some(observation)),
                 _ => (None, None),
             }
         });

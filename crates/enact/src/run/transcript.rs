@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::event::{Event, PredictorName, StepOutcome, Stepped};
+use super::event::{Event, PlannedCall, PredictorName, StepOutcome, Stepped};
 use super::history::{Call, Entry, Observation, ToolResult};
 use super::log::Run;
 use super::question::Decision;
@@ -13,7 +13,7 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
     let mut step: Option<&Stepped> = None;
     let mut results: HashMap<&str, &Observation> = HashMap::new();
     let mut edits: HashMap<&str, Call> = HashMap::new();
-    let mut asked: HashMap<&str, &str> = HashMap::new();
+    let mut asked: HashMap<&str, &Call> = HashMap::new();
     let mut extract_thought = String::new();
     for event in run.events() {
         match event {
@@ -52,26 +52,27 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
                 results.insert(call_id, observation);
             }
             Event::Asked(question) => {
-                asked.insert(&question.confirmation_id, &question.tool_call.id);
+                asked.insert(&question.confirmation_id, &question.tool_call);
             }
             Event::Answered {
                 confirmation_id,
                 decision: Decision::Edit { name, args },
                 ..
             } => {
-                if let Some(id) = asked.get(confirmation_id.as_str()) {
-                    let call = Call {
-                        id: (*id).to_owned(),
+                if let Some(call) = asked.get(confirmation_id.as_str()) {
+                    let edited = Call {
+                        id: call.id.clone(),
                         name: name.clone(),
                         args: args.clone(),
                         raw: None,
                     };
-                    edits.insert(id, call);
+                    edits.insert(&call.id, edited);
                 }
             }
             Event::Withdrawn { confirmation_id } => {
-                if let Some(id) = asked.get(confirmation_id.as_str()) {
-                    edits.remove(id);
+                // The call is again what it was when the question was asked.
+                if let Some(call) = asked.get(confirmation_id.as_str()) {
+                    edits.insert(&call.id, (*call).clone());
                 }
             }
             Event::Summarised {
@@ -104,8 +105,8 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
         if let Some(acted) = step
             && acted.outcome == StepOutcome::Act
             && let Some(done) = step_entries(acted, |call| {
-                let observation = results.get(call.id.as_str()).copied();
-                (edits.get(call.id.as_str()).cloned(), observation.cloned())
+                let id = call.id.as_str();
+                (edits.get(id), results.get(id).copied())
             })
         {
             entries.extend(done);
@@ -126,24 +127,31 @@ fn commit_thought(step: &Stepped) -> &str {
 
 /// What a step adds to the transcript, once every call has its observation. `outcome` tells what
 /// ran in place of a call, if it was edited, and what it gave.
-pub(crate) fn step_entries(
+pub(crate) fn step_entries<'a>(
     step: &Stepped,
-    mut outcome: impl FnMut(&Call) -> (Option<Call>, Option<Observation>),
+    outcome: impl Fn(&Call) -> (Option<&'a Call>, Option<&'a Observation>),
 ) -> Option<[Entry; 2]> {
+    let is_done =
+        |planned: &PlannedCall| planned.refusal.is_some() || outcome(&planned.call).1.is_some();
+    if !step.calls.iter().all(is_done) {
+        return None;
+    }
     let mut calls = Vec::with_capacity(step.calls.len());
     let mut results = Vec::with_capacity(step.calls.len());
     for planned in &step.calls {
-        let (edit, observation) = match &planned.refusal {
-            Some(refusal) => (None, Some(Observation::error(refusal.clone()))),
-            None => outcome(&planned.call),
+        let (call, observation) = match &planned.refusal {
+            Some(refusal) => (&planned.call, Observation::error(refusal.clone())),
+            None => {
+                let (edit, observation) = outcome(&planned.call);
+                (edit.unwrap_or(&planned.call), observation?.clone())
+            }
         };
-        let call = edit.unwrap_or_else(|| planned.call.clone());
         results.push(ToolResult {
             call_id: call.id.clone(),
             name: call.name.clone(),
-            observation: observation?,
+            observation,
         });
-        calls.push(call);
+        calls.push(call.clone());
     }
     let said = Entry::Assistant {
         text: step.thought().to_owned(),
