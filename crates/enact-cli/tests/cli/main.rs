@@ -8,6 +8,7 @@ mod failures;
 mod history;
 mod inputs;
 mod json;
+mod place;
 mod plain;
 mod stored;
 mod usage;
