@@ -127,6 +127,31 @@ fn mixed_answers_across_processes() {
     server.assert_complete();
 }
 
+#[test]
+fn an_answer_that_does_not_fit_is_told_and_the_question_stays_open() {
+    let place = Place::new();
+    let server = TestServer::start_blocking([Turn::calls([append("a")])]);
+    let object = place.run(&server).said().json();
+    let run_id = object["run_id"].as_str().unwrap().to_owned();
+    let ids = pending(&object);
+    for (answer, problem) in [
+        (
+            ["--edit", &ids[0], r#"{"args": {"path": "b"}}"#],
+            "`text`: missing",
+        ),
+        (["--answer", &ids[0], "it happened"], "has not run"),
+    ] {
+        let args = ["resume", run_id.as_str(), "--json"].into_iter();
+        let said = place.enact(args.chain(answer)).said();
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(said.error_line().contains(problem), "{said:?}");
+        assert_eq!(said.json()["error"]["kind"], "answer");
+    }
+    let said = place.enact(["resume", &run_id, "--json"]).said();
+    assert_eq!(pending(&said.json()), ids);
+    assert_eq!((place.written("a"), place.written("b")), (None, None));
+}
+
 /// The ids of the calls that were started, as often as they were.
 fn started_calls(place: &Place, run_id: &str) -> Vec<String> {
     let said = place.enact(["show", run_id, "--as", "events"]).said();
@@ -180,9 +205,13 @@ fn promise_10_one_of_two_processes_wins() {
         .enact(["resume", &run_id, "--approve", &id, "--json"])
         .spawn();
     wait_for_requests(&server, 2);
-    let second = place.enact(["resume", &run_id, "--json"]).said();
-    assert_eq!(second.code, 1, "{second:?}");
-    assert_eq!(second.json()["error"]["kind"], "run_busy");
+    // The other is told so, even if its answer was given by the first one meanwhile.
+    for answer in [&[][..], &["--approve", &id]] {
+        let args = ["resume", run_id.as_str(), "--json"].into_iter();
+        let second = place.enact(args.chain(answer.iter().copied())).said();
+        assert_eq!(second.code, 1, "{second:?}");
+        assert_eq!(second.json()["error"]["kind"], "run_busy");
+    }
     assert_eq!(place.enact(["rm", &run_id]).said().code, 1);
     first.kill().unwrap();
     first.wait().unwrap();
