@@ -1,5 +1,7 @@
 //! Where a test keeps its runs and lets its agents work.
 
+use std::path::PathBuf;
+
 use enact_test_server::TestServer;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -21,11 +23,12 @@ impl Place {
     }
 
     pub(crate) fn store(&self) -> String {
-        self.data
-            .path()
-            .join("deep/runs.db")
-            .to_string_lossy()
-            .into_owned()
+        self.store_file("").to_string_lossy().into_owned()
+    }
+
+    /// The database, or with a suffix one of the files beside it.
+    pub(crate) fn store_file(&self, suffix: &str) -> PathBuf {
+        self.data.path().join(format!("deep/runs.db{suffix}"))
     }
 
     pub(crate) fn run(&self, server: &TestServer) -> Enact {
@@ -37,6 +40,8 @@ impl Place {
                 "task=Write it.",
                 "--files",
                 &files,
+                "--max-iterations",
+                "100",
                 "--json",
             ],
         )
