@@ -61,6 +61,8 @@ impl Moment {
             records, answers, ..
         } = process;
         let (sign, within) = match dice.below(if process.appends { 100 } else { 60 }) {
+            // A process that is to begin the run is killed before it does more often.
+            0..40 if *records == 0 => (Sign::Start, 25_000),
             0..20 => (Sign::Start, 40_000),
             20..30 => (Sign::Asked, 6_000),
             30..60 => (Sign::Recorded(records + dice.below(8) as usize), 2_000),

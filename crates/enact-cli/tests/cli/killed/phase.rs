@@ -63,6 +63,15 @@ impl Phase {
             Self::BeforeTheModelIsAsked
         }
     }
+
+    /// Whether a process may have asked for a reply that is not in the log. A request may be on
+    /// its way yet.
+    pub(super) fn may_have_asked(self) -> bool {
+        matches!(
+            self,
+            Self::WhileTheModelIsAsked | Self::BeforeTheModelIsAsked
+        )
+    }
 }
 
 /// The calls of the last step: the line that each appends, and where it is.
