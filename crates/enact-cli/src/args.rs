@@ -217,8 +217,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
 
-    /// A folder to work in, and not to leave. Hands over list_files, read_file, search_files and
-    /// write_file, unless `--tools` names some of them.
+    /// A folder to work in, and not to leave. Hands over list_files, read_file, search_files,
+    /// write_file and append_file, unless `--tools` names some of them.
     #[arg(long, value_name = "DIR")]
     pub(crate) files: Option<PathBuf>,
 

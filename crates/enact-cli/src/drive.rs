@@ -37,14 +37,16 @@ pub(crate) async fn drive(
         let paused = match outcome {
             Ok(Outcome::Paused(paused)) => paused,
             // The question is still open: say why the answer does not do, and ask again.
-            Err(error) if error.kind() == ErrorKind::Answer => match error.run().cloned() {
-                Some(run) => {
-                    person.refuse(narrator, &error.to_string());
-                    call = resume(run);
-                    continue;
+            Err(error) if error.kind() == ErrorKind::Answer && person.is_there() => {
+                match error.run().cloned() {
+                    Some(run) => {
+                        person.refuse(narrator, &error.to_string());
+                        call = resume(run);
+                        continue;
+                    }
+                    None => return Err(error),
                 }
-                None => return Err(error),
-            },
+            }
             ended => return ended,
         };
         let Some(question) = paused.questions().first() else {

@@ -97,6 +97,7 @@ impl From<&Error> for Failure {
                 | ErrorKind::Input
                 | ErrorKind::NoModel
                 | ErrorKind::History
+                | ErrorKind::Answer
         );
         let message = error.to_string();
         if is_usage {

@@ -57,6 +57,11 @@ impl Person {
         }
     }
 
+    /// Whether there is someone to ask.
+    pub(crate) fn is_there(&self) -> bool {
+        !matches!(self, Self::Nobody)
+    }
+
     fn screen<'a>(&'a self, narrator: &'a Narrator) -> &'a Screen {
         match self {
             Self::Elsewhere(screen) => screen,
@@ -72,7 +77,7 @@ impl Person {
         question: &Question,
         interrupted: &CancellationToken,
     ) -> Answer {
-        if matches!(self, Self::Nobody) {
+        if !self.is_there() {
             return Answer::Nobody;
         }
         narrator.screen().idle();

@@ -192,9 +192,10 @@ fn every_cargo_command_names_what_exists() {
 
 #[test]
 fn every_test_that_a_promise_points_to_exists() {
-    let tests: String = files(&root().join("crates/enact/tests"), "rs")
+    let tests: String = ["crates/enact/tests", "crates/enact-cli/tests"]
         .iter()
-        .map(|path| read(path))
+        .flat_map(|folder| files(&root().join(folder), "rs"))
+        .map(|path| read(&path))
         .collect();
     let page = prose(&read(&root().join("docs/concepts/promises.md")));
     let names: BTreeSet<&str> = page

@@ -1,7 +1,7 @@
 //! A scripted OpenAI-compatible server: exact requests in, exact bytes out.
 //!
 //! It listens on a free port of 127.0.0.1 and answers each `POST /v1/chat/completions` with the
-//! next [`Turn`] of its script: as server-sent events when the request says `"stream": true`, as
+//! next [`Turn`] of its script, or with what a function gives for the request: as server-sent events when the request says `"stream": true`, as
 //! one JSON body otherwise. HTTP is spoken by hand, so that a test decides where bytes are split,
 //! where a connection breaks and what stays unsaid.
 //!
@@ -14,13 +14,18 @@
 //!     Turn::text("It is mild."),
 //! ]);
 //! assert!(server.base_url().starts_with("http://127.0.0.1:"));
+//!
+//! let echo = TestServer::answering_blocking(|received| Turn::text(received.text()));
 //! ```
 
+mod gate;
 mod http;
 mod reply;
 mod server;
+mod source;
 mod turn;
 
+pub use gate::Gate;
 pub use http::Received;
 pub use server::TestServer;
 pub use turn::Turn;

@@ -1,6 +1,5 @@
 //! The server: takes connections, plays the script, remembers what it was asked.
 
-use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,11 +12,13 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::http::{self, Connection, Received};
 use crate::reply::Ending;
+use crate::source::Source;
 use crate::turn::{Payload, Turn};
 
 const CHAT_PATH: &str = "/v1/chat/completions";
 
-/// A scripted server. It stops when it is dropped.
+/// A server that plays a script, or answers by a function of the request. It stops when it is
+/// dropped.
 #[derive(Debug)]
 pub struct TestServer {
     base_url: String,
@@ -34,58 +35,84 @@ enum Running {
     },
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
-    script: Mutex<Script>,
+    played: Mutex<Played>,
     /// How many requests came in, for those who wait for them.
     arrivals: watch::Sender<usize>,
     /// How many clients hung up while the server was silent.
     hangups: watch::Sender<usize>,
 }
 
-#[derive(Debug, Default)]
-struct Script {
-    turns: VecDeque<Turn>,
+#[derive(Debug)]
+struct Played {
+    source: Source,
     requests: Vec<Received>,
     overrun: usize,
     calls: usize,
 }
 
 impl Shared {
-    fn script(&self) -> MutexGuard<'_, Script> {
-        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    fn new(source: Source) -> Self {
+        Self {
+            played: Mutex::new(Played {
+                source,
+                requests: Vec::new(),
+                overrun: 0,
+                calls: 0,
+            }),
+            arrivals: watch::Sender::default(),
+            hangups: watch::Sender::default(),
+        }
     }
 
-    fn next_turn(&self, received: Received) -> Turn {
-        let mut script = self.script();
+    fn played(&self) -> MutexGuard<'_, Played> {
+        self.played.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next_turn(&self, received: &Received) -> Turn {
+        let mut played = self.played();
         let is_chat =
             received.method == "POST" && received.path.split('?').next() == Some(CHAT_PATH);
         let asked = format!("{} {}", received.method, received.path);
-        script.requests.push(received);
-        self.arrivals.send_replace(script.requests.len());
+        played.requests.push(received.clone());
+        let number = played.requests.len();
+        self.arrivals.send_replace(number);
         if !is_chat {
             return failure(
                 404,
                 &format!("no such address: `{asked}`, ask `POST {CHAT_PATH}`"),
             );
         }
-        let Some(mut turn) = script.turns.pop_front() else {
-            script.overrun += 1;
-            let number = script.requests.len();
-            return failure(
-                500,
-                &format!("the script has no turn left for request {number}"),
-            );
+        let mut turn = match &mut played.source {
+            Source::Script(turns) => {
+                let Some(turn) = turns.pop_front() else {
+                    played.overrun += 1;
+                    return failure(
+                        500,
+                        &format!("the script has no turn left for request {number}"),
+                    );
+                };
+                turn
+            }
+            Source::Function(function) => {
+                let function = Arc::clone(function);
+                // It may take its time, and ask what came before.
+                drop(played);
+                let turn = function(received);
+                played = self.played();
+                turn
+            }
         };
         if let Payload::Reply(reply) = &mut turn.payload {
-            reply.assign_ids(&mut script.calls);
+            reply.assign_ids(&mut played.calls);
         }
         turn
     }
 }
 
 impl TestServer {
-    /// Starts a server on the current tokio runtime.
+    /// Starts a server that plays a script, on the current tokio runtime.
     ///
     /// Client and server then share one clock, so a test with paused time stays deterministic:
     /// bytes on the loopback interface are seen before the clock moves.
@@ -93,7 +120,7 @@ impl TestServer {
     /// # Panics
     /// When no port can be opened.
     pub async fn start(turns: impl IntoIterator<Item = Turn>) -> Self {
-        let (listener, shared, base_url) = open(turns);
+        let (listener, shared, base_url) = open(Source::script(turns));
         let running = tokio::spawn(serve(listener, Arc::clone(&shared)));
         Self {
             base_url,
@@ -102,12 +129,30 @@ impl TestServer {
         }
     }
 
-    /// Starts a server on a thread and a runtime of its own, for tests without one.
+    /// Starts a server that plays a script, on a thread and a runtime of its own, for tests
+    /// without one.
     ///
     /// # Panics
     /// When no port can be opened or no thread can be started.
     pub fn start_blocking(turns: impl IntoIterator<Item = Turn>) -> Self {
-        let (listener, shared, base_url) = open(turns);
+        Self::on_a_thread(Source::script(turns))
+    }
+
+    /// The same, for a server that answers each request with what this function gives for it: for
+    /// tests that cannot know how often, or in which order, they ask.
+    ///
+    /// The function must not block: hold a turn back with [`Turn::behind`].
+    ///
+    /// # Panics
+    /// When no port can be opened or no thread can be started.
+    pub fn answering_blocking(
+        function: impl Fn(&Received) -> Turn + Send + Sync + 'static,
+    ) -> Self {
+        Self::on_a_thread(Source::function(function))
+    }
+
+    fn on_a_thread(source: Source) -> Self {
+        let (listener, shared, base_url) = open(source);
         let (stop, stopped) = oneshot::channel();
         let served = Arc::clone(&shared);
         let runtime = or_panic(
@@ -144,12 +189,15 @@ impl TestServer {
 
     /// Every request so far, in the order in which they came.
     pub fn requests(&self) -> Vec<Received> {
-        self.shared.script().requests.clone()
+        self.shared.played().requests.clone()
     }
 
-    /// Appends a turn while the server is in use.
+    /// Appends a turn to the script while the server is in use.
+    ///
+    /// # Panics
+    /// When the server answers by a function.
     pub fn push(&self, turn: Turn) {
-        self.shared.script().turns.push_back(turn);
+        self.shared.played().source.push(turn);
     }
 
     /// Returns once this many requests have come in.
@@ -169,8 +217,9 @@ impl TestServer {
     #[expect(clippy::panic, reason = "a test assertion")]
     pub fn assert_complete(&self) {
         let (left, overrun, asked) = {
-            let script = self.shared.script();
-            (script.turns.len(), script.overrun, script.requests.len())
+            let played = self.shared.played();
+            let left = played.source.left();
+            (left, played.overrun, played.requests.len())
         };
         if left > 0 || overrun > 0 {
             panic!(
@@ -195,15 +244,14 @@ impl Drop for TestServer {
     }
 }
 
-fn open(turns: impl IntoIterator<Item = Turn>) -> (std::net::TcpListener, Arc<Shared>, String) {
+fn open(source: Source) -> (std::net::TcpListener, Arc<Shared>, String) {
     let listener = or_panic(std::net::TcpListener::bind(SocketAddr::from((
         [127, 0, 0, 1],
         0,
     ))));
     or_panic(listener.set_nonblocking(true));
     let address = or_panic(listener.local_addr());
-    let shared = Arc::new(Shared::default());
-    shared.script().turns.extend(turns);
+    let shared = Arc::new(Shared::new(source));
     (listener, shared, format!("http://{address}/v1"))
 }
 
@@ -238,12 +286,14 @@ async fn serve(listener: std::net::TcpListener, shared: Arc<Shared>) {
 
 async fn converse(connection: &mut Connection, shared: &Shared) -> io::Result<()> {
     while let Some(received) = connection.read_request().await? {
-        let wants_stream = received.wants_stream();
-        let turn = shared.next_turn(received);
+        let turn = shared.next_turn(&received);
         if !turn.latency.is_zero() {
             tokio::time::sleep(turn.latency).await;
         }
-        match answer(connection, turn, wants_stream).await? {
+        if let Some(gate) = &turn.gate {
+            gate.opened().await;
+        }
+        match answer(connection, turn, received.wants_stream()).await? {
             Ending::Complete | Ending::Error(_) => {}
             Ending::Cut => return Ok(()),
             Ending::Stall => {

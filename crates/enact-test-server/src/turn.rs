@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::gate::Gate;
 use crate::reply::{Call, Ending, Reply};
 
 /// What the server answers to one request.
@@ -17,6 +18,7 @@ pub struct Turn {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) latency: Duration,
+    pub(crate) gate: Option<Gate>,
     pub(crate) payload: Payload,
 }
 
@@ -38,6 +40,7 @@ impl Turn {
             status: 200,
             headers: Vec::new(),
             latency: Duration::ZERO,
+            gate: None,
             payload,
         }
     }
@@ -119,6 +122,13 @@ impl Turn {
     #[must_use]
     pub fn latency(mut self, latency: Duration) -> Self {
         self.latency = latency;
+        self
+    }
+
+    /// Waits before the first byte until this gate is opened.
+    #[must_use]
+    pub fn behind(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.clone());
         self
     }
 

@@ -4,7 +4,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use enact_test_server::{TestServer, Turn};
+use enact_test_server::{Gate, TestServer, Turn};
 use serde_json::json;
 
 fn connect(server: &TestServer) -> TcpStream {
@@ -147,4 +147,57 @@ fn another_address_costs_no_turn() {
     let (head, _) = read_body(&mut socket);
     assert!(head.starts_with("HTTP/1.1 404 "));
     server.assert_complete();
+}
+
+#[test]
+fn a_function_answers_by_what_is_asked() {
+    let server = TestServer::answering_blocking(|received| match received.json()["n"].as_u64() {
+        Some(1) => Turn::call("add", json!({})),
+        _ => Turn::text(received.text()),
+    });
+    let mut socket = connect(&server);
+    for (body, content, call) in [
+        ("{\"n\":1}", json!(null), json!("call_1")),
+        ("{\"n\":2}", json!("{\"n\":2}"), json!(null)),
+        ("{\"n\":1}", json!(null), json!("call_2")),
+    ] {
+        post(&mut socket, body);
+        let (_, answer) = read_body(&mut socket);
+        let message = &answer["choices"][0]["message"];
+        assert_eq!(message["content"], content);
+        assert_eq!(message["tool_calls"][0]["id"], call);
+    }
+    let asked: Vec<_> = server.requests().iter().map(|one| one.text()).collect();
+    assert_eq!(asked, ["{\"n\":1}", "{\"n\":2}", "{\"n\":1}"]);
+    server.assert_complete();
+}
+
+#[test]
+#[should_panic(expected = "it has no script")]
+fn a_function_takes_no_further_turns() {
+    TestServer::answering_blocking(|_| Turn::text("hi")).push(Turn::text("never"));
+}
+
+#[test]
+fn a_turn_behind_a_gate_waits_until_it_is_opened() {
+    let gate = Gate::closed();
+    let server = TestServer::start_blocking([Turn::text("late").behind(&gate), Turn::text("soon")]);
+    let mut first = connect(&server);
+    post(&mut first, "{}");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(server.wait_for_requests(1));
+    // Others are served meanwhile.
+    let mut second = connect(&server);
+    post(&mut second, "{}");
+    let (_, answer) = read_body(&mut second);
+    assert_eq!(answer["choices"][0]["message"]["content"], "soon");
+    first.set_nonblocking(true).unwrap();
+    let unread = first.read(&mut [0]).unwrap_err();
+    assert_eq!(unread.kind(), std::io::ErrorKind::WouldBlock);
+    first.set_nonblocking(false).unwrap();
+    gate.open();
+    let (_, answer) = read_body(&mut first);
+    assert_eq!(answer["choices"][0]["message"]["content"], "late");
 }

@@ -33,7 +33,14 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.one.store).await?;
     let id = store::find(&store, &args.one.run).await?;
     let stored = store.load(&id).await?;
-    let decisions = decisions(args, &stored.run)?;
+    let decisions = match decisions(args, &stored.run) {
+        Ok(decisions) => decisions,
+        Err(failure) => {
+            // Whoever is at work on the run may have answered it just now: then that is to be told.
+            store.acquire(&id).await?;
+            return Err(failure);
+        }
+    };
     let (agent, model) = Setup::rebuild(&stored.run)?;
     let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
     // What was done so far: nobody can decide about a call without it.

@@ -3,11 +3,15 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod command;
+mod contested;
 mod demo;
 mod failures;
 mod history;
 mod inputs;
 mod json;
+#[cfg(unix)]
+mod killed;
+mod place;
 mod plain;
 mod stored;
 mod usage;

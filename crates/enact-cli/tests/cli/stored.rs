@@ -2,82 +2,16 @@
 
 use enact_test_server::{TestServer, Turn};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::command::{Enact, KEY, enact, run};
-
-/// A folder to work in, and a file that keeps runs.
-struct Place {
-    files: TempDir,
-    data: TempDir,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self {
-            files: TempDir::new().unwrap(),
-            data: TempDir::new().unwrap(),
-        }
-    }
-
-    fn store(&self) -> String {
-        self.data
-            .path()
-            .join("deep/runs.db")
-            .to_string_lossy()
-            .into_owned()
-    }
-
-    fn run(&self, server: &TestServer) -> Enact {
-        let files = self.files.path().to_string_lossy().into_owned();
-        run(
-            server,
-            [
-                "task -> answer",
-                "task=Write it.",
-                "--files",
-                &files,
-                "--json",
-            ],
-        )
-        .env("ENACT_STORE", &self.store())
-    }
-
-    /// A command about kept runs, in an environment that knows only the store and the key.
-    fn enact<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> Enact {
-        enact(args)
-            .env("ENACT_STORE", &self.store())
-            .env("OPENAI_API_KEY", KEY)
-    }
-
-    fn written(&self, name: &str) -> Option<String> {
-        std::fs::read_to_string(self.files.path().join(name)).ok()
-    }
-
-    fn runs(&self) -> Vec<Value> {
-        let said = self.enact(["runs", "--json"]).said();
-        assert_eq!(said.code, 0, "{said:?}");
-        serde_json::from_str(&said.stdout).unwrap()
-    }
-}
-
-fn wait_for_requests(server: &TestServer, count: usize) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
-    runtime.block_on(server.wait_for_requests(count));
-}
+use crate::command::{KEY, enact};
+use crate::place::{Place, pending, wait_for_requests};
 
 fn write(path: &str) -> (&'static str, Value) {
     ("write_file", json!({"path": path, "content": "hello"}))
 }
 
-fn pending(object: &Value) -> Vec<String> {
-    let pending = object["pending"].as_array().unwrap();
-    pending
-        .iter()
-        .map(|one| one["confirmation_id"].as_str().unwrap().to_owned())
-        .collect()
+fn append(path: &str) -> (&'static str, Value) {
+    ("append_file", json!({"path": path, "text": "hello\n"}))
 }
 
 #[test]
@@ -117,54 +51,119 @@ fn a_question_is_answered_in_another_process_without_a_further_flag() {
 fn mixed_answers_across_processes() {
     let place = Place::new();
     let server = TestServer::start_blocking([
-        Turn::calls([write("a"), write("b"), write("c"), write("d")]),
+        Turn::calls(["a", "b", "c", "d"].map(append)).with_ids(["one", "two", "three", "four"]),
         Turn::call("submit", json!({"answer": "done"})),
     ]);
+    // The first process asks.
     let object = place.run(&server).said().json();
     let run_id = object["run_id"].as_str().unwrap().to_owned();
     let ids = pending(&object);
     assert_eq!(ids.len(), 4);
-    // One approved, one rejected, one edited, one left; then the last one, elsewhere.
-    let edit = json!({"args": {"path": "edited", "content": "other"}}).to_string();
-    let said = place
-        .enact([
-            "resume",
-            &run_id,
+    let resume = |answers: &[&str], code| {
+        let args = ["resume", run_id.as_str(), "--json"].into_iter();
+        let said = place.enact(args.chain(answers.iter().copied())).said();
+        assert_eq!(said.code, code, "{said:?}");
+        said.json()
+    };
+    // The second approves one and rejects one.
+    let object = resume(
+        &[
             "--approve",
             &ids[0],
             "--reject",
             &ids[1],
             "--message",
             "not this",
-            "--edit",
-            &ids[2],
-            &edit,
-            "--json",
-        ])
-        .said();
-    assert_eq!(said.code, 3, "{said:?}");
-    assert_eq!(pending(&said.json()), ids[3..]);
+        ],
+        3,
+    );
+    assert_eq!(pending(&object), ids[2..]);
+    assert_eq!(place.written("a").as_deref(), Some("hello\n"));
+    // The third changes one, and one is left.
+    let edit = json!({"args": {"path": "edited", "text": "other\n"}}).to_string();
+    let object = resume(&["--edit", &ids[2], &edit], 3);
+    assert_eq!(pending(&object), ids[3..]);
+    assert_eq!(place.written("edited").as_deref(), Some("other\n"));
+    assert_eq!(server.requests().len(), 1, "the model waits for the last");
+    // What was answered is answered: once, and for good.
     let said = place
-        .enact(["resume", &run_id, "--feedback", &ids[3], "use e", "--json"])
+        .enact(["resume", &run_id, "--json", "--approve", &ids[0]])
         .said();
-    assert_eq!(said.code, 0, "{said:?}");
-    let object = said.json();
+    assert_eq!(said.code, 2, "{said:?}");
+    assert_eq!(said.json()["error"]["kind"], "answer");
+    let object = resume(&["--feedback", &ids[3], "use e"], 0);
     let seen = |index: usize| {
-        object["trajectory"][index]["observation"]
-            .as_str()
-            .unwrap()
-            .to_owned()
+        let step = &object["trajectory"][index];
+        (
+            step["tool_args"]["path"].clone(),
+            step["observation"].as_str().unwrap().to_owned(),
+        )
     };
-    assert!(seen(0).contains("wrote"));
-    assert_eq!(seen(1), "The user declined this call: not this");
-    assert_eq!(object["trajectory"][2]["tool_args"]["path"], "edited");
-    assert_eq!(seen(3), "User feedback: use e");
-    assert_eq!(place.written("a").as_deref(), Some("hello"));
-    assert_eq!(place.written("edited").as_deref(), Some("other"));
+    assert_eq!(seen(0), (json!("a"), "wrote `a` (6 bytes)".to_owned()));
+    assert_eq!(
+        seen(1),
+        (
+            json!("b"),
+            "The user declined this call: not this".to_owned()
+        )
+    );
+    assert_eq!(
+        seen(2),
+        (json!("edited"), "wrote `edited` (6 bytes)".to_owned())
+    );
+    assert_eq!(seen(3), (json!("d"), "User feedback: use e".to_owned()));
+    assert_eq!(started_calls(&place, &run_id), ["one", "three"]);
+    assert_eq!(place.written("a").as_deref(), Some("hello\n"));
+    assert_eq!(place.written("edited").as_deref(), Some("other\n"));
     for name in ["b", "c", "d"] {
         assert_eq!(place.written(name), None);
     }
+    // The model is told what ran, not what it had asked for.
+    let told = server.requests()[1].text();
+    assert!(
+        told.contains("edited") && !told.contains("\\\"c\\\""),
+        "{told}"
+    );
     server.assert_complete();
+}
+
+#[test]
+fn an_answer_that_does_not_fit_is_told_and_the_question_stays_open() {
+    let place = Place::new();
+    let server = TestServer::start_blocking([Turn::calls([append("a")])]);
+    let object = place.run(&server).said().json();
+    let run_id = object["run_id"].as_str().unwrap().to_owned();
+    let ids = pending(&object);
+    for (answer, problem) in [
+        (
+            ["--edit", &ids[0], r#"{"args": {"path": "b"}}"#],
+            "`text`: missing",
+        ),
+        (["--answer", &ids[0], "it happened"], "has not run"),
+    ] {
+        let args = ["resume", run_id.as_str(), "--json"].into_iter();
+        let said = place.enact(args.chain(answer)).said();
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(said.error_line().contains(problem), "{said:?}");
+        assert_eq!(said.json()["error"]["kind"], "answer");
+    }
+    let said = place.enact(["resume", &run_id, "--json"]).said();
+    assert_eq!(pending(&said.json()), ids);
+    assert_eq!((place.written("a"), place.written("b")), (None, None));
+}
+
+/// The ids of the calls that were started, as often as they were.
+fn started_calls(place: &Place, run_id: &str) -> Vec<String> {
+    let said = place.enact(["show", run_id, "--as", "events"]).said();
+    assert_eq!(said.code, 0, "{said:?}");
+    let events = said.stdout.lines().map(|line| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        event
+    });
+    events
+        .filter(|event| event["event"] == "tool_started")
+        .map(|event| event["call_id"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
@@ -206,9 +205,13 @@ fn promise_10_one_of_two_processes_wins() {
         .enact(["resume", &run_id, "--approve", &id, "--json"])
         .spawn();
     wait_for_requests(&server, 2);
-    let second = place.enact(["resume", &run_id, "--json"]).said();
-    assert_eq!(second.code, 1, "{second:?}");
-    assert_eq!(second.json()["error"]["kind"], "run_busy");
+    // The other is told so, even if its answer was given by the first one meanwhile.
+    for answer in [&[][..], &["--approve", &id]] {
+        let args = ["resume", run_id.as_str(), "--json"].into_iter();
+        let second = place.enact(args.chain(answer.iter().copied())).said();
+        assert_eq!(second.code, 1, "{second:?}");
+        assert_eq!(second.json()["error"]["kind"], "run_busy");
+    }
     assert_eq!(place.enact(["rm", &run_id]).said().code, 1);
     first.kill().unwrap();
     first.wait().unwrap();

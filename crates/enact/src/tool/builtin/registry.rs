@@ -12,10 +12,17 @@ pub const NAMES: &[&str] = &[
     "read_file",
     "search_files",
     "write_file",
+    "append_file",
 ];
 
 /// The names of the tools that need a folder.
-pub const FILE_TOOL_NAMES: &[&str] = &["list_files", "read_file", "search_files", "write_file"];
+pub const FILE_TOOL_NAMES: &[&str] = &[
+    "list_files",
+    "read_file",
+    "search_files",
+    "write_file",
+    "append_file",
+];
 
 /// A name that gives no tool.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,6 +65,7 @@ pub fn pick<'a>(
             ("read_file", Some(files)) => tools.with(files.read_file()),
             ("search_files", Some(files)) => tools.with(files.search_files()),
             ("write_file", Some(files)) => tools.with(files.write_file()),
+            ("append_file", Some(files)) => tools.with(files.append_file()),
             (_, _) => return Err(PickError::NeedsFolder(known)),
         };
     }
@@ -108,7 +116,7 @@ mod tests {
         assert_eq!(
             pick(["zzz"], None).unwrap_err().to_string(),
             "unknown tool `zzz`: there are `ask_user`, `calculator`, `current_time`, `list_files`, \
-             `read_file`, `search_files`, `write_file`"
+             `read_file`, `search_files`, `write_file`, `append_file`"
         );
         assert_eq!(
             pick(["read_file"], None).unwrap_err().to_string(),

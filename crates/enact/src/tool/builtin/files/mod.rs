@@ -75,6 +75,15 @@ struct WriteArgs {
     content: String,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AppendArgs {
+    /// Such as `notes/diary.md`; the file and folders that are missing are made.
+    path: String,
+    /// What comes after all that is there, as it is: end lines with a line break.
+    text: String,
+}
+
 impl Files {
     /// Opens a folder for an agent to work in.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, FilesError> {
@@ -90,10 +99,12 @@ impl Files {
         }
     }
 
-    /// All tools: `list_files`, `read_file`, `search_files`, and `write_file`, which asks a
-    /// person first.
+    /// All tools: `list_files`, `read_file`, `search_files`, and those that ask a person first,
+    /// `write_file` and `append_file`.
     pub fn tools(&self) -> Tools {
-        self.reading_tools().with(self.write_file())
+        self.reading_tools()
+            .with(self.write_file())
+            .with(self.append_file())
     }
 
     /// The tools that change nothing.
@@ -163,6 +174,22 @@ impl Files {
             move |args: WriteArgs, _context| {
                 let folder = Arc::clone(&folder);
                 off_thread(move || write::replace(&folder, &args.path, &args.content))
+            },
+        )
+        .require_confirmation()
+        .serial()
+    }
+
+    /// The tool `append_file`: adds to the end of a file, after a person agreed.
+    pub fn append_file(&self) -> FnTool {
+        let folder = Arc::clone(&self.folder);
+        FnTool::new(
+            "append_file",
+            "Adds text to the end of a text file: keeps what it holds, and makes it if it is \
+             missing.",
+            move |args: AppendArgs, _context| {
+                let folder = Arc::clone(&folder);
+                off_thread(move || write::append(&folder, &args.path, &args.text))
             },
         )
         .require_confirmation()

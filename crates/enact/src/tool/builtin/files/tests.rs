@@ -256,6 +256,47 @@ fn writing_makes_folders_and_asks_first() {
 }
 
 #[test]
+fn appending_keeps_what_is_there_and_asks_first() {
+    let fixture = Fixture::new();
+    let spec = fixture.files.append_file().spec().clone();
+    assert_eq!(
+        (spec.confirmation, spec.effect),
+        (Confirmation::Always, Effect::Effectful)
+    );
+    let args = json!({"path": "diary/today.md", "text": "one\n"});
+    assert_eq!(
+        fixture.call("append_file", args.clone()).unwrap(),
+        "wrote `diary/today.md` (4 bytes)"
+    );
+    assert_eq!(
+        fixture.call("append_file", args).unwrap(),
+        "appended to `diary/today.md` (4 bytes)"
+    );
+    let args = json!({"path": "a.txt", "text": "four, no break"});
+    fixture.call("append_file", args).unwrap();
+    for (path, expected) in [
+        ("diary/today.md", "one\none\n"),
+        ("a.txt", "one\ntwo\nthree\nfour, no break"),
+    ] {
+        let written = fs::read_to_string(fixture.inner().join(path)).unwrap();
+        assert_eq!(written, expected);
+    }
+    for (path, expected) in [
+        ("notes", "`notes` is a folder"),
+        ("", "`.` names no file"),
+        ("a.txt/b", "`a.txt/b` is no folder, or runs through a file"),
+    ] {
+        let args = json!({"path": path, "text": ""});
+        assert_eq!(fixture.error("append_file", args), expected);
+    }
+    let args = json!({"path": "a.txt", "text": "x".repeat(8 * 1024 * 1024 + 1)});
+    assert_eq!(
+        fixture.error("append_file", args),
+        "the text is too large: 8388609 bytes, and the limit is 8388608"
+    );
+}
+
+#[test]
 fn a_folder_that_is_not_there_is_named() {
     let error = Files::open("/does/not/exist").unwrap_err().to_string();
     assert!(
@@ -287,6 +328,12 @@ fn nothing_leads_out_of_the_folder() {
     assert!(error.contains("is absolute"), "{error}");
     let args = json!({"path": "../new.txt", "content": "x"});
     assert_eq!(fixture.error("write_file", args), leads_out("../new.txt"));
+    for path in ["../new.txt", "../secret.txt"] {
+        let args = json!({"path": path, "text": "x"});
+        assert_eq!(fixture.error("append_file", args), leads_out(path));
+    }
+    let secret = fs::read_to_string(&absolute).unwrap();
+    assert_eq!(secret, "SECRET");
     assert!(!fixture.outer.path().join("new.txt").exists());
 }
 
@@ -315,8 +362,13 @@ fn symbolic_links_lead_nowhere_outside() {
         json!([])
     );
     for path in ["dangling", "up/new.txt", "link.txt", "up/made/new.txt"] {
-        let error = fixture.error("write_file", json!({"path": path, "content": "x"}));
-        assert!(error.contains("leads out of the folder"), "{path}: {error}");
+        for (name, args) in [
+            ("write_file", json!({"path": path, "content": "x"})),
+            ("append_file", json!({"path": path, "text": "x"})),
+        ] {
+            let error = fixture.error(name, args);
+            assert!(error.contains("leads out of the folder"), "{path}: {error}");
+        }
     }
     assert!(!fixture.outer.path().join("new.txt").exists());
     assert!(!fixture.outer.path().join("made").exists());
@@ -353,6 +405,7 @@ proptest! {
             ("list_files", json!({"path": path})),
             ("search_files", json!({"path": path, "text": "SECRET"})),
             ("write_file", json!({"path": path, "content": "changed"})),
+            ("append_file", json!({"path": path, "text": "changed"})),
         ] {
             if let Ok(value) = fixture.call(name, args) {
                 let text = value.to_string();
