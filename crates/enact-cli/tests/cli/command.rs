@@ -110,6 +110,7 @@ impl Said {
                 "status",
                 "success",
                 "termination_reason",
+                "inputs",
                 "outputs",
                 "trajectory",
                 "history",

@@ -38,6 +38,7 @@ fn a_finished_run() {
             "status": "finished",
             "success": true,
             "termination_reason": "success",
+            "inputs": {"question": "6 * 7?"},
             "outputs": {"answer": 42},
             "trajectory": [
                 {

@@ -5,6 +5,7 @@
 //! names that begin with `promise_` are the promises that enact makes.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod asking;
 mod bounds;
 mod choice;
 mod completion;
@@ -13,6 +14,7 @@ mod context;
 mod fever;
 mod finishing;
 mod history;
+mod lessons;
 mod limits;
 mod listening;
 mod parallel;
