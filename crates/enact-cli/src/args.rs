@@ -1,9 +1,10 @@
 //! What can be typed.
 
-use std::path::PathBuf;
+mod agent;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use enact::Completion;
+
+pub(crate) use self::agent::AgentArgs;
 
 /// Agents that work with tools until the outputs you declared are there.
 #[derive(Debug, Parser)]
@@ -130,13 +131,15 @@ pub(crate) enum StatusArg {
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 pub(crate) enum FormArg {
-    /// Step by step, as it was seen when it ran.
+    /// Step by step, with times and tokens.
     #[default]
-    Steps,
-    /// Thought, call and observation as text.
+    Trace,
+    /// Thought, call and observation of every call, numbered.
     Trajectory,
-    /// The transcript as JSON.
+    /// The transcript as JSON, for `--history`.
     History,
+    /// The reasoning as text: `Thought:`, `Action:`, `Observation:`, `Final Answer:`.
+    Scratchpad,
     /// The log: one JSON object a line.
     Events,
     /// What `enact run --json` prints.
@@ -173,84 +176,12 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "NAME=VALUE")]
     pub(crate) inputs: Vec<String>,
 
-    /// The model to ask.
-    #[arg(long, env = "ENACT_MODEL", value_name = "NAME")]
-    pub(crate) model: Option<String>,
-
-    /// The server to ask: any that speaks OpenAI's chat completions.
-    #[arg(
-        long,
-        env = "OPENAI_BASE_URL",
-        hide_env_values = true,
-        value_name = "URL"
-    )]
-    pub(crate) base_url: Option<String>,
-
-    /// How the task is put into words: auto, native, json, chat, xml or tagged.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) adapter: Option<String>,
-
-    /// How the agent comes to its outputs.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) completion: CompletionArg,
-
-    /// How many steps it may take before it has to answer.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_iterations: u32,
-
-    /// What to do, in your words, instead of the default instructions.
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) instructions: Option<String>,
-
-    /// Go on from an earlier conversation: what `--json` printed, its `history`, a list of chat
-    /// messages, or a flat trajectory map.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) history: Option<PathBuf>,
-
-    /// Tools to hand over: calculator, current_time, and those of `--files`.
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub(crate) tools: Vec<String>,
-
-    /// A folder to work in, and not to leave. Hands over list_files, read_file, search_files and
-    /// write_file, unless `--tools` names some of them.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) files: Option<PathBuf>,
-
-    /// Sampling temperature.
-    #[arg(long, value_name = "T", value_parser = temperature)]
-    pub(crate) temperature: Option<f64>,
-
     #[command(flatten)]
-    pub(crate) store: StoreArg,
+    pub(crate) agent: AgentArgs,
 
     /// Print one JSON object instead of the steps.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
-pub(crate) enum CompletionArg {
-    /// It hands the outputs in by a tool.
-    #[default]
-    Submit,
-    /// It says when it is done, and the outputs are extracted.
-    Finish,
-}
-
-impl From<CompletionArg> for Completion {
-    fn from(arg: CompletionArg) -> Self {
-        match arg {
-            CompletionArg::Submit => Self::Submit,
-            CompletionArg::Finish => Self::Finish,
-        }
-    }
-}
-
-fn temperature(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
-        _ => Err("give a number of 0 or more".to_owned()),
-    }
 }
 
 #[cfg(test)]
@@ -262,13 +193,5 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn temperatures_are_numbers_of_zero_or_more() {
-        assert_eq!(temperature("0.7"), Ok(0.7));
-        for bad in ["-1", "NaN", "inf", "warm"] {
-            assert!(temperature(bad).is_err(), "{bad}");
-        }
     }
 }
