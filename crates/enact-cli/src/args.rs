@@ -1,10 +1,12 @@
 //! What can be typed.
 
 mod agent;
+mod chat;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::agent::AgentArgs;
+pub(crate) use self::chat::ChatArgs;
 
 /// Agents that work with tools until the outputs you declared are there.
 #[derive(Debug, Parser)]
@@ -18,12 +20,15 @@ const EXAMPLES: &str = "\
 Examples:
   enact demo
   enact run \"question -> answer\" question=\"What is 17% of 2340?\" --tools calculator
+  enact chat --files .
   enact run --help";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run an agent: declare what goes in and what must come out, hand over tools.
     Run(Box<RunArgs>),
+    /// Hold a conversation with an agent.
+    Chat(Box<ChatArgs>),
     /// Watch an agent at work; needs no model and no key.
     Demo,
     /// List the runs that are kept.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod chat;
 mod command;
 mod demo;
 mod failures;
@@ -10,4 +11,6 @@ mod inputs;
 mod json;
 mod plain;
 mod stored;
+#[cfg(unix)]
+mod terminal;
 mod usage;
