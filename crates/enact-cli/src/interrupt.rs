@@ -1,15 +1,25 @@
 //! Ctrl-C.
 
+use std::ops::Deref;
+
 use enact::CancellationToken;
+use tokio::task::AbortHandle;
 
 /// The exit code of a process that was interrupted, as shells have it.
 const INTERRUPTED: i32 = 130;
 
-/// A token that the first Ctrl-C cancels. The second ends the process.
-pub(crate) fn watch() -> CancellationToken {
+/// A token that Ctrl-C cancels, for as long as this is there.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    token: CancellationToken,
+    watcher: AbortHandle,
+}
+
+/// Watches for Ctrl-C: the first cancels the token, the second ends the process.
+pub(crate) fn watch() -> Watch {
     let token = CancellationToken::new();
     let cancelled = token.clone();
-    tokio::spawn(async move {
+    let watcher = tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_err() {
             return;
         }
@@ -18,5 +28,22 @@ pub(crate) fn watch() -> CancellationToken {
             std::process::exit(INTERRUPTED);
         }
     });
-    token
+    Watch {
+        token,
+        watcher: watcher.abort_handle(),
+    }
+}
+
+impl Deref for Watch {
+    type Target = CancellationToken;
+
+    fn deref(&self) -> &CancellationToken {
+        &self.token
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.watcher.abort();
+    }
 }

@@ -1,10 +1,13 @@
 //! The `enact` command: signature-driven agents from a terminal.
 
 mod args;
+mod chat;
 mod demo;
 mod drive;
+mod editor;
 mod exit;
 mod interrupt;
+mod line;
 mod person;
 mod report;
 mod run;
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
     let exit = runtime.block_on(async {
         match cli.command {
             Command::Run(args) => run::execute(&args).await,
+            Command::Chat(args) => chat::execute(&args).await,
             Command::Demo => demo::execute().await,
             Command::Runs(args) => runs::list::execute(&args).await,
             Command::Show(args) => runs::show::execute(&args).await,

@@ -1,11 +1,13 @@
 //! The person at the terminal, who is asked before a tool runs that wants it.
 
-use std::io::{BufRead as _, IsTerminal as _};
+use std::io::IsTerminal as _;
 
 use enact::run::{Event, QuestionKind};
 use enact::{CancellationToken, Decision, Question, Run};
 use serde_json::Value;
 
+use crate::editor::{Editor, Prompt, Recall};
+use crate::line::{self, Line};
 use crate::view::{Ink, Narrator, Screen, Stream, output_lines, text};
 
 /// The most lines of one argument that a question shows.
@@ -18,6 +20,8 @@ pub(crate) enum Person {
     Watching,
     /// Someone whose terminal shows only the questions.
     Elsewhere(Screen),
+    /// Someone in a conversation, who sees what the narrator tells and edits what they type.
+    Talking(Editor),
     /// A pipe, in a demonstration: when nothing comes any more, the answer is yes.
     Pipe,
     /// No one.
@@ -31,12 +35,6 @@ pub(crate) enum Answer {
     /// There is no one to ask.
     Nobody,
     /// The run is to be cancelled.
-    Interrupted,
-}
-
-enum Line {
-    Typed(String),
-    End,
     Interrupted,
 }
 
@@ -65,7 +63,7 @@ impl Person {
     fn screen<'a>(&'a self, narrator: &'a Narrator) -> &'a Screen {
         match self {
             Self::Elsewhere(screen) => screen,
-            Self::Watching | Self::Pipe | Self::Nobody => narrator.screen(),
+            Self::Watching | Self::Talking(_) | Self::Pipe | Self::Nobody => narrator.screen(),
         }
     }
 
@@ -99,12 +97,8 @@ impl Person {
             }
         };
         loop {
-            screen.write(&format!("   {} ", screen.paint(Ink::Question, &prompt)));
-            let typed = match (read_line(interrupted).await, self) {
-                (Line::Interrupted, _) => {
-                    screen.line("");
-                    return Answer::Interrupted;
-                }
+            let typed = match (self.read_line(screen, &prompt, interrupted).await, self) {
+                (Line::Interrupted | Line::Cleared, _) => return Answer::Interrupted,
                 (Line::End, Self::Pipe) => {
                     screen.line("yes");
                     screen.line(
@@ -113,10 +107,7 @@ impl Person {
                     );
                     return Answer::Decided(question.read("yes"));
                 }
-                (Line::End, _) => {
-                    screen.line("");
-                    return Answer::Nobody;
-                }
+                (Line::End, _) => return Answer::Nobody,
                 (Line::Typed(typed), Self::Pipe) => {
                     // What comes through a pipe was not seen by whoever reads the output.
                     screen.line(&text::one_line(&typed));
@@ -129,6 +120,30 @@ impl Person {
                 Err(problem) => self.refuse(narrator, &problem),
             }
         }
+    }
+
+    async fn read_line(
+        &self,
+        screen: &Screen,
+        prompt: &str,
+        interrupted: &CancellationToken,
+    ) -> Line {
+        let prompt = Prompt::new(screen, Ink::Question, &format!("   {prompt} "));
+        let Self::Talking(editor) = self else {
+            screen.write(prompt.styled());
+            let line = line::read(interrupted).await;
+            if line == Line::Interrupted || (line == Line::End && !matches!(self, Self::Pipe)) {
+                // Nobody ended the line of the prompt.
+                screen.line("");
+            }
+            return line;
+        };
+        let line = editor.read(prompt, Recall::No).await;
+        // While a line is edited, Ctrl-C is a key like others and no signal.
+        if matches!(line, Line::Interrupted | Line::Cleared) {
+            interrupted.cancel();
+        }
+        line
     }
 
     /// Says why an answer does not do.
@@ -237,23 +252,6 @@ fn decision(typed: &str, question: &Question) -> Result<Decision, String> {
         });
     }
     Ok(question.read(typed))
-}
-
-/// One line of standard input. Waits on a thread of its own, so that Ctrl-C is heard.
-async fn read_line(interrupted: &CancellationToken) -> Line {
-    let reading = tokio::task::spawn_blocking(|| {
-        let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().read_until(b'\n', &mut bytes);
-        read.map(|count| (count > 0).then(|| String::from_utf8_lossy(&bytes).into_owned()))
-    });
-    tokio::select! {
-        biased;
-        () = interrupted.cancelled() => Line::Interrupted,
-        read = reading => match read {
-            Ok(Ok(Some(line))) => Line::Typed(line),
-            _ => Line::End,
-        },
-    }
 }
 
 #[cfg(test)]

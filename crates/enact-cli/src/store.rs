@@ -1,5 +1,7 @@
 //! Where runs are kept.
 
+use std::path::PathBuf;
+
 use enact::run::store::{RunFilter, Store as _, StoreError, StoreErrorKind};
 use enact_sqlite::SqliteStore;
 
@@ -9,21 +11,38 @@ use crate::exit::Failure;
 /// What `--store` says to keep no runs.
 const NONE: &str = "none";
 
-/// The store that was asked for, or that of the platform; `None` if there shall be none.
+/// The file that was asked for, or that of the platform; `None` if there shall be none.
+pub(crate) fn path(arg: &StoreArg) -> Result<Option<PathBuf>, Failure> {
+    match arg.store.as_deref().map(str::trim) {
+        Some(NONE) => Ok(None),
+        Some(path) if !path.is_empty() => Ok(Some(path.into())),
+        _ => match SqliteStore::default_path() {
+            Some(path) => Ok(Some(path)),
+            None => {
+                let message = "the folder for runs is not known: name a file with `--store PATH`, \
+                               or keep none with `--store none`";
+                Err(Failure::usage("store", message))
+            }
+        },
+    }
+}
+
+/// The store in that file.
 pub(crate) async fn open(arg: &StoreArg) -> Result<Option<SqliteStore>, Failure> {
-    let path = match arg.store.as_deref().map(str::trim) {
-        Some(NONE) => return Ok(None),
-        Some(path) if !path.is_empty() => path.into(),
-        _ => SqliteStore::default_path().ok_or_else(|| {
-            let message = "the folder for runs is not known: name a file with `--store PATH`, or \
-                           keep none with `--store none`";
-            Failure::usage("store", message)
-        })?,
-    };
-    SqliteStore::open(path)
-        .await
-        .map(Some)
-        .map_err(Failure::from)
+    match path(arg)? {
+        Some(path) => Ok(Some(SqliteStore::open(path).await?)),
+        None => Ok(None),
+    }
+}
+
+/// The same, for a command that begins runs: it works without a store, too.
+pub(crate) async fn open_for_new(arg: &StoreArg) -> Result<Option<SqliteStore>, Failure> {
+    open(arg).await.map_err(|mut failure| {
+        failure
+            .message
+            .push_str(" (`--store none` runs without keeping the run)");
+        failure
+    })
 }
 
 /// The same, for a command that is about kept runs.

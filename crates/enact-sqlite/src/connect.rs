@@ -46,6 +46,7 @@ pub(crate) async fn prepare(path: &Path, timeout: Duration) -> Result<(), Failur
 }
 
 async fn prepare_now(path: &Path, timeout: Duration) -> Result<(), Failure> {
+    create_private(path);
     let mut connection = options(path, timeout)
         .create_if_missing(true)
         .connect()
@@ -56,6 +57,16 @@ async fn prepare_now(path: &Path, timeout: Duration) -> Result<(), Failure> {
         .execute(&mut connection)
         .await?;
     Ok(connection.close().await?)
+}
+
+/// Creates the file for its owner alone, if it is not there: runs hold whole conversations. What
+/// SQLite puts beside it gets the same permissions. If it fails, SQLite says why.
+fn create_private(path: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.open(path);
 }
 
 /// One connection for the writers of this process: they queue up for it in order, where SQLite

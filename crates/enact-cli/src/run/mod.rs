@@ -8,72 +8,45 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use enact::run::QuestionKind;
-use enact::{Error, ErrorKind, Outcome, Values};
+use enact::{Error, ErrorKind, Outcome, Signature, Values};
+use enact_sqlite::SqliteStore;
 
 use crate::args::RunArgs;
 use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::person::Person;
 use crate::report::{self, Status};
-use crate::view::{Ink, Narrator, Screen, Stream, call_line, spoken_reason, text};
+use crate::view::{Ink, Narrator, Screen, Stream, call_line, show_outputs, spoken_reason, text};
 use crate::{interrupt, store};
 
 pub(crate) use self::setup::Setup;
 
 /// Runs an agent and shows what came of it.
 pub(crate) async fn execute(args: &RunArgs) -> Exit {
-    let setup = match Setup::new(args) {
-        Ok(setup) => setup,
+    match run(args).await {
+        Ok(exit) => exit,
         Err(failure) => {
             if args.json {
                 report::print(&report::object(None, Status::Failed(&failure)));
             }
             failure.print();
-            return failure.exit;
+            failure.exit
         }
-    };
-    let store = match store::open(&args.store).await {
-        Ok(store) => store,
-        Err(mut failure) => {
-            failure
-                .message
-                .push_str(" (`--store none` runs without keeping the run)");
-            if args.json {
-                report::print(&report::object(None, Status::Failed(&failure)));
-            }
-            failure.print();
-            return failure.exit;
-        }
-    };
-    let Setup {
-        agent,
-        inputs,
-        history,
-        model,
-        notes,
-    } = setup;
-    let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
+    }
+}
+
+async fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let signature = Signature::parse(&args.signature)?;
+    let setup = Setup::new(signature.clone(), &args.agent)?;
+    let inputs = inputs::read(&args.inputs, &signature)?;
+    let store = store::open_for_new(&args.agent.store).await?;
+    let store = store.as_ref();
+    let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), &setup.model));
     let person = Person::here(&narrator);
     let interrupted = interrupt::watch();
-    let mut call = agent.call(inputs).history(&history).notes(notes);
-    if let Some(store) = &store {
-        call = call.store(store.clone());
-    }
-    let ended = drive(
-        &agent,
-        call,
-        &narrator,
-        &person,
-        &interrupted,
-        store.as_ref(),
-    )
-    .await;
-    let kept = if store.is_some() {
-        Kept::InStore
-    } else {
-        Kept::Nowhere
-    };
-    print_ending(args.json, &narrator, &ended, kept)
+    let call = setup.call(inputs, &setup.history, store);
+    let ended = drive(&setup.agent, call, &narrator, &person, &interrupted, store).await;
+    Ok(print_ending(args.json, &narrator, &ended, Kept::by(store)))
 }
 
 /// Whether a run can be taken up again.
@@ -81,6 +54,15 @@ pub(crate) async fn execute(args: &RunArgs) -> Exit {
 pub(crate) enum Kept {
     InStore,
     Nowhere,
+}
+
+impl Kept {
+    pub(crate) fn by(store: Option<&SqliteStore>) -> Self {
+        match store {
+            Some(_) => Self::InStore,
+            None => Self::Nowhere,
+        }
+    }
 }
 
 /// Where the steps are told: not where the one JSON object goes.
@@ -102,7 +84,7 @@ pub(crate) fn print_ending(
     if is_json {
         print_object(ended)
     } else {
-        print_view(narrator, ended, kept)
+        print_view(narrator, narrator.screen(), ended, kept)
     }
 }
 
@@ -130,10 +112,18 @@ fn print_object(ended: &Result<Outcome<Values>, Error>) -> Exit {
     }
 }
 
-fn print_view(narrator: &Narrator, ended: &Result<Outcome<Values>, Error>, kept: Kept) -> Exit {
+/// Shows what came of a run to a person; the outputs may go to a screen of their own.
+pub(crate) fn print_view(
+    narrator: &Narrator,
+    outputs: &Screen,
+    ended: &Result<Outcome<Values>, Error>,
+    kept: Kept,
+) -> Exit {
     match ended {
         Ok(Outcome::Finished(prediction)) => {
-            narrator.outputs(prediction.values());
+            narrator.screen().idle();
+            narrator.screen().line("");
+            show_outputs(outputs, prediction.values());
             let (ending, ink) = if prediction.success() {
                 ("done", Ink::Good)
             } else {

@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use enact::model::{ModelOptions, OpenAi, Retrying};
+use enact::signature::Dynamic;
 use enact::tool::Confirmation;
 use enact::tool::builtin::{self, FILE_TOOL_NAMES, Files, PickError};
-use enact::{AdapterChoice, Error, History, ReAct, Run, Signature, Tools, Values};
+use enact::{AdapterChoice, Call, Error, History, ReAct, Run, Signature, Tools, Values};
+use enact_sqlite::SqliteStore;
 use serde_json::Value;
 
-use super::{history, inputs};
-use crate::args::RunArgs;
+use super::history;
+use crate::args::AgentArgs;
 use crate::exit::Failure;
 
 const NO_MODEL: &str = "no model is set: name one with `--model` or ENACT_MODEL (`enact demo` \
@@ -23,19 +25,18 @@ const TEMPERATURE: &str = "temperature";
 
 /// An agent and what it starts from.
 pub(crate) struct Setup {
-    pub(super) agent: ReAct,
-    pub(super) inputs: Values,
-    pub(super) history: History,
+    pub(crate) agent: ReAct,
+    /// The conversation that it goes on with.
+    pub(crate) history: History,
     /// The model's name.
-    pub(super) model: String,
+    pub(crate) model: String,
     /// What the log has to say so that the agent can be built again.
-    pub(super) notes: Values,
+    notes: Values,
 }
 
 impl Setup {
     /// Checks everything that can be checked before a model is asked.
-    pub(super) fn new(args: &RunArgs) -> Result<Self, Failure> {
-        let signature = Signature::parse(&args.signature)?;
+    pub(crate) fn new(signature: Signature, args: &AgentArgs) -> Result<Self, Failure> {
         let tools = tools(args)?;
         let adapter = match &args.adapter {
             Some(name) => name
@@ -43,7 +44,6 @@ impl Setup {
                 .map_err(|error| Failure::usage("adapter", error.to_string()))?,
             None => AdapterChoice::default(),
         };
-        let inputs = inputs::read(&args.inputs, &signature)?;
         let history = match &args.history {
             Some(path) => history::read(path)?,
             None => History::new(),
@@ -76,11 +76,26 @@ impl Setup {
         let agent = build().map_err(|error| Failure::from(&error))?;
         Ok(Self {
             agent,
-            inputs,
             history,
             model: model.to_owned(),
             notes: notes(args)?,
         })
+    }
+
+    /// A run that begins with these inputs after this conversation, kept in a store if there is
+    /// one.
+    pub(crate) fn call(
+        &self,
+        inputs: Values,
+        history: &History,
+        store: Option<&SqliteStore>,
+    ) -> Call<'_, Dynamic> {
+        let call = self.agent.call(inputs).history(history);
+        let call = call.notes(self.notes.clone());
+        match store {
+            Some(store) => call.store(store.clone()),
+            None => call,
+        }
     }
 
     /// The agent of a run that is kept, and the name of its model.
@@ -119,7 +134,7 @@ impl Setup {
 }
 
 /// What is noted with a run, beside what its log says anyway.
-fn notes(args: &RunArgs) -> Result<Values, Failure> {
+fn notes(args: &AgentArgs) -> Result<Values, Failure> {
     let mut notes = Values::new();
     if let Some(folder) = &args.files {
         // The run may be taken up from elsewhere.
@@ -133,7 +148,7 @@ fn notes(args: &RunArgs) -> Result<Values, Failure> {
     Ok(notes)
 }
 
-fn tools(args: &RunArgs) -> Result<Tools, Failure> {
+fn tools(args: &AgentArgs) -> Result<Tools, Failure> {
     let files = args.files.as_ref().map(open_folder).transpose()?;
     let named = args
         .tools
@@ -168,7 +183,7 @@ fn given(value: Option<&String>) -> Option<&str> {
         .filter(|value| !value.is_empty())
 }
 
-fn model_name(args: &RunArgs) -> Result<&str, Failure> {
+fn model_name(args: &AgentArgs) -> Result<&str, Failure> {
     given(args.model.as_ref()).ok_or_else(|| Failure::usage("no_model", NO_MODEL))
 }
 

@@ -10,7 +10,7 @@ use crate::args::{FormArg, ShowArgs};
 use crate::exit::{Exit, Failure};
 use crate::report::{self, Status};
 use crate::store;
-use crate::view::{Ink, Narrator, Screen, Stream, spoken_reason};
+use crate::view::{Ink, Narrator, Screen, Stream, show_outputs, spoken_reason};
 
 /// Shows a run that is kept.
 pub(crate) async fn execute(args: &ShowArgs) -> Exit {
@@ -22,9 +22,10 @@ async fn show(args: &ShowArgs) -> Result<(), Failure> {
     let id = store::find(&store, &args.one.run).await?;
     let StoredRun { run, damage } = store.load(&id).await?;
     match args.form {
-        FormArg::Steps => steps(&run),
+        FormArg::Trace => trace(&run),
         FormArg::Trajectory => print(&run.trajectory().to_string()),
         FormArg::History => print(&serde_json::to_string(&run.history()).unwrap_or_default()),
+        FormArg::Scratchpad => print(&run.scratchpad()),
         FormArg::Events => {
             for record in run.records() {
                 print(&serde_json::to_string(record).unwrap_or_default());
@@ -41,14 +42,17 @@ async fn show(args: &ShowArgs) -> Result<(), Failure> {
     }
 }
 
-fn steps(run: &Run) {
+fn trace(run: &Run) {
     let narrator = Narrator::new(Screen::new(Stream::Stdout), &run.started().agent.model);
     for record in run.records() {
         narrator.tell(&Update::Recorded(record));
+        narrator.figures(run, record);
     }
-    narrator.screen().idle();
+    let screen = narrator.screen();
+    screen.idle();
     if let Some(outputs) = run.outputs() {
-        narrator.outputs(outputs);
+        screen.line("");
+        show_outputs(screen, outputs);
     }
     match run.termination() {
         Some(TerminationReason::Success) => narrator.summary(run, "done", Ink::Good),

@@ -7,4 +7,4 @@ mod values;
 
 pub(crate) use narrator::{Narrator, spoken_reason};
 pub(crate) use screen::{Ink, Screen, Stream};
-pub(crate) use values::{call_line, output_lines};
+pub(crate) use values::{call_line, output_lines, show_outputs};

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use enact::adapter::Repair;
-use enact::run::{Answerer, Call, Event, Observation, PredictorName, StepOutcome, Stepped};
+use enact::model::Usage;
+use enact::run::{Answerer, Call, Event, Observation, PredictorName, Record, StepOutcome, Stepped};
 use enact::{Decision, Run, TerminationReason, Update, Values};
 
 use super::screen::{Ink, Screen};
 use super::text;
-use super::values::{call_line, output_lines};
+use super::values::call_line;
 
 /// The most lines of a thought and of an observation.
 const THOUGHT_LINES: usize = 20;
@@ -245,6 +246,31 @@ impl Narrator {
         }
     }
 
+    /// What a reply took: told beneath its step where a run is looked at afterwards.
+    pub(crate) fn figures(&self, run: &Run, record: &Record) {
+        let (reply, duration) = match &record.event {
+            Event::Stepped(step) => (&step.reply, step.duration),
+            Event::Misread {
+                reply, duration, ..
+            }
+            | Event::Summarised {
+                reply, duration, ..
+            }
+            | Event::Extracted {
+                reply, duration, ..
+            } => (reply, *duration),
+            _ => return,
+        };
+        let mut told = Vec::new();
+        if let Some(first) = run.records().first() {
+            let since = record.at.duration_since(first.at).as_secs_f64();
+            told.push(format!("after {since:.1} s"));
+        }
+        told.push(format!("reply took {:.1} s", duration.as_secs_f64()));
+        told.extend(tokens(&reply.usage));
+        self.aside(&told.join(" · "));
+    }
+
     fn repairs(&self, repairs: &[Repair]) {
         for repair in repairs {
             self.aside(&format!("mended: {}", repair.detail));
@@ -260,27 +286,6 @@ impl Narrator {
         }
     }
 
-    /// Shows the outputs by name.
-    pub(crate) fn outputs(&self, outputs: &Values) {
-        let screen = &self.screen;
-        screen.idle();
-        screen.line("");
-        for (name, value) in outputs {
-            let lines = output_lines(value, screen.room(2));
-            let label = screen.paint(Ink::Good, &format!("{name}:"));
-            match lines.as_slice() {
-                [] => screen.line(&format!("{label} (empty)")),
-                [only] if !only.starts_with("- ") => screen.line(&format!("{label} {only}")),
-                several => {
-                    screen.line(&label);
-                    for line in several {
-                        screen.line(&format!("  {line}"));
-                    }
-                }
-            }
-        }
-    }
-
     /// The last line: how it ended, what it took.
     pub(crate) fn summary(&self, run: &Run, ending: &str, ink: Ink) {
         let screen = &self.screen;
@@ -291,13 +296,11 @@ impl Narrator {
             .count();
         let noun = if steps == 1 { "step" } else { "steps" };
         let mut told = format!("{steps} {noun}");
-        let usage = run.usage();
-        if usage.input_tokens + usage.output_tokens > 0 {
-            told.push_str(&format!(
-                " · {} tokens in, {} out",
-                grouped(usage.input_tokens),
-                grouped(usage.output_tokens)
-            ));
+        if let Some(tokens) = tokens(&run.usage()) {
+            told.push_str(&format!(" · {tokens}"));
+        }
+        if let Some(mended) = mended(run) {
+            told.push_str(&format!(" · {mended}"));
         }
         told.push_str(&format!(" · {:.1} s", run.execution_time().as_secs_f64()));
         let told = screen.paint(Ink::Quiet, &format!("· {told}"));
@@ -321,6 +324,25 @@ pub(crate) fn spoken_reason(reason: TerminationReason) -> &'static str {
         TerminationReason::Cancelled => "cancelled",
         TerminationReason::Custom => "stopped by a condition",
         _ => "it could not go on",
+    }
+}
+
+/// The tokens of a reply or a run, if they are known.
+fn tokens(usage: &Usage) -> Option<String> {
+    let (input, output) = (usage.input_tokens, usage.output_tokens);
+    (input + output > 0).then(|| format!("{} tokens in, {} out", grouped(input), grouped(output)))
+}
+
+/// How often something had to be mended, if it had to be.
+fn mended(run: &Run) -> Option<String> {
+    let repairs = run.events().map(|event| match event {
+        Event::Stepped(step) => step.repairs.len(),
+        Event::Extracted { repairs, .. } => repairs.len(),
+        _ => 0,
+    });
+    match repairs.sum::<usize>() {
+        0 => None,
+        count => Some(format!("{count} mended")),
     }
 }
 

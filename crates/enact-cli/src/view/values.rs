@@ -3,6 +3,7 @@
 use enact::Values;
 use serde_json::Value;
 
+use super::screen::{Ink, Screen};
 use super::text;
 
 /// The most characters of one argument in a line.
@@ -42,6 +43,24 @@ pub(crate) fn output_lines(value: &Value, width: Option<usize>) -> Vec<String> {
             text::lines(&pretty, None)
         }
         other => vec![other.to_string()],
+    }
+}
+
+/// Shows the outputs by name.
+pub(crate) fn show_outputs(screen: &Screen, outputs: &Values) {
+    for (name, value) in outputs {
+        let lines = output_lines(value, screen.room(2));
+        let label = screen.paint(Ink::Good, &format!("{name}:"));
+        match lines.as_slice() {
+            [] => screen.line(&format!("{label} (empty)")),
+            [only] if !only.starts_with("- ") => screen.line(&format!("{label} {only}")),
+            several => {
+                screen.line(&label);
+                for line in several {
+                    screen.line(&format!("  {line}"));
+                }
+            }
+        }
     }
 }
 

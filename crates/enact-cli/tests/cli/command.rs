@@ -45,10 +45,23 @@ pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
 
 /// `enact run` against a scripted server.
 pub(crate) fn run<'a>(server: &TestServer, args: impl IntoIterator<Item = &'a str>) -> Enact {
-    enact(["run"].into_iter().chain(args))
+    asking(server, ["run"].into_iter().chain(args))
+}
+
+/// The command against a scripted server.
+pub(crate) fn asking<'a>(server: &TestServer, args: impl IntoIterator<Item = &'a str>) -> Enact {
+    enact(args)
         .env("OPENAI_BASE_URL", server.base_url())
         .env("OPENAI_API_KEY", KEY)
         .env("ENACT_MODEL", "test-model")
+}
+
+/// Returns once this many requests have come in.
+pub(crate) fn wait_for_requests(server: &TestServer, count: usize) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(server.wait_for_requests(count));
 }
 
 impl Enact {
@@ -60,6 +73,12 @@ impl Enact {
     pub(crate) fn stdin(mut self, text: impl Into<Vec<u8>>) -> Self {
         self.stdin = Some(text.into());
         self
+    }
+
+    /// The command itself, for a test that starts it in its own way.
+    #[cfg(unix)]
+    pub(crate) fn into_command(self) -> Command {
+        self.command
     }
 
     /// Starts the process; nothing comes on its standard input unless it was given.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod chat;
 mod command;
 mod contested;
 mod demo;
@@ -14,4 +15,6 @@ mod killed;
 mod place;
 mod plain;
 mod stored;
+#[cfg(unix)]
+mod terminal;
 mod usage;

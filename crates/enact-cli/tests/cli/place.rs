@@ -66,13 +66,6 @@ impl Place {
     }
 }
 
-pub(crate) fn wait_for_requests(server: &TestServer, count: usize) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
-    runtime.block_on(server.wait_for_requests(count));
-}
-
 /// The ids of the open questions in what `--json` printed.
 pub(crate) fn pending(object: &Value) -> Vec<String> {
     let pending = object["pending"].as_array().unwrap();

@@ -44,7 +44,7 @@ notes:
   - a
   - b
 
-done · 2 steps · 1,200 tokens in, 34 out"
+done · 2 steps · 1,200 tokens in, 34 out · 1 mended"
     );
 }
 

@@ -3,8 +3,8 @@
 use enact_test_server::{TestServer, Turn};
 use serde_json::{Value, json};
 
-use crate::command::{KEY, enact};
-use crate::place::{Place, pending, wait_for_requests};
+use crate::command::{KEY, enact, wait_for_requests};
+use crate::place::{Place, pending};
 
 fn write(path: &str) -> (&'static str, Value) {
     ("write_file", json!({"path": path, "content": "hello"}))
@@ -226,12 +226,24 @@ fn promise_10_one_of_two_processes_wins() {
     assert_eq!(place.runs(), Vec::<Value>::new());
 }
 
+/// `0.3 s` as `_ s`.
+fn without_seconds(line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let shown = words.iter().enumerate().map(|(index, word)| {
+        let is_time = words.get(index + 1) == Some(&"s") && word.parse::<f64>().is_ok();
+        if is_time { "_" } else { word }
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn a_run_is_shown_in_every_form() {
     let place = Place::new();
     let server = TestServer::start_blocking([
-        Turn::call("list_files", json!({})).thinking("I look."),
-        Turn::call("submit", json!({"answer": "nothing there"})),
+        Turn::call("list_files", json!({}))
+            .thinking("I look.")
+            .usage(1200, 34),
+        Turn::call("submit", json!({"answer": "nothing there"})).usage(1300, 6),
     ]);
     let run_id = place.run(&server).said().json()["run_id"]
         .as_str()
@@ -242,7 +254,34 @@ fn a_run_is_shown_in_every_form() {
         assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{form}");
         said.stdout
     };
-    assert!(show("steps").contains("I look."));
+    let trace = show("trace");
+    assert_eq!(
+        trace,
+        place.enact(["show", &run_id]).said().stdout,
+        "the default"
+    );
+    let told: Vec<String> = trace.lines().map(without_seconds).collect();
+    assert_eq!(
+        told,
+        [
+            "1. I look.",
+            "   → list_files()",
+            "     after _ s · reply took _ s · 1,200 tokens in, 34 out",
+            "   ← []",
+            "",
+            "2. → submit",
+            "     after _ s · reply took _ s · 1,300 tokens in, 6 out",
+            "",
+            "answer: nothing there",
+            "",
+            "done · 2 steps · 2,500 tokens in, 40 out · _ s",
+        ]
+    );
+    assert_eq!(
+        show("scratchpad"),
+        "Thought: I look.\nAction: list_files {}\nObservation: []\n\n\
+         Final Answer: nothing there\n"
+    );
     assert!(show("trajectory").starts_with("1. thought: I look."));
     assert_eq!(
         serde_json::from_str::<Value>(&show("history")).unwrap()[0]["type"],

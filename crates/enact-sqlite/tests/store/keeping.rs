@@ -222,3 +222,25 @@ async fn a_run_takes_room_in_proportion_to_its_events() {
     let large = size_of(&folder.path().join("1000.db"), 1000).await;
     assert!(large < 13 * small, "{small} and {large} bytes");
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_is_kept_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = folder();
+    let store = SqliteStore::open(file(&folder)).await.unwrap();
+    let _lease = keep(&store, "run", 2).await;
+    let beside = std::fs::read_dir(folder.path()).unwrap();
+    let mut seen = 0;
+    for entry in beside.map(Result::unwrap) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let metadata = entry.metadata().unwrap();
+        // The locks hold nothing.
+        if metadata.is_file() {
+            let mode = metadata.permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{name}: {mode:o}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 2, "the database and its log");
+}

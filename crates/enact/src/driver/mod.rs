@@ -136,7 +136,7 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
 /// Writes down what came of a call.
 async fn take(state: &mut RunState, world: &World, outcome: tools::Outcome) -> Result<(), Error> {
     let event = match outcome {
-        tools::Outcome::Finished(event) => event,
+        tools::Outcome::Finished(event) => *event,
         tools::Outcome::Asks { call_id, question } => state.tool_asks(&call_id, question),
     };
     record(state, world, [event]).await

@@ -15,7 +15,7 @@ use crate::tool::{ToolContext, ToolError, ToolOutput};
 /// What came of a call.
 pub(super) enum Outcome {
     /// It is over.
-    Finished(Event),
+    Finished(Box<Event>),
     /// It wants to know something from a person first.
     Asks { call_id: String, question: String },
 }
@@ -86,11 +86,11 @@ pub(super) fn run(
 }
 
 fn finished(call_id: String, observation: Observation, began: Instant) -> Outcome {
-    Outcome::Finished(Event::ToolFinished {
+    Outcome::Finished(Box::new(Event::ToolFinished {
         call_id,
         observation,
         duration: began.elapsed(),
-    })
+    }))
 }
 
 fn success(output: ToolOutput) -> Observation {

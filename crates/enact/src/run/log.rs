@@ -8,6 +8,7 @@ use super::asked::{self, AskedQuestion};
 use super::event::{Event, FORMAT, Record, Started, TerminationReason};
 use super::history::{Entry, History};
 use super::question::{ConfirmationStatus, Question};
+use super::scratchpad;
 use super::trajectory::Trajectory;
 use super::transcript;
 use crate::model::Usage;
@@ -119,6 +120,13 @@ impl Run {
     /// Thought, tool, arguments and observation of every call.
     pub fn trajectory(&self) -> Trajectory {
         Trajectory::of(self)
+    }
+
+    /// The reasoning as plain text: a block of `Thought:`, `Action:` and `Observation:` for each
+    /// step, and `Final Answer:` at the end, if there is one. An observation that is an error
+    /// begins with `(error)`, and later lines of a text stand to the right.
+    pub fn scratchpad(&self) -> String {
+        scratchpad::of(self)
     }
 
     /// Tokens and requests spent so far.

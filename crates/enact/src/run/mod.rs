@@ -8,6 +8,7 @@ mod history;
 mod log;
 mod question;
 mod repair;
+mod scratchpad;
 pub mod store;
 mod trajectory;
 pub(crate) mod transcript;

@@ -23,6 +23,7 @@ mod predict;
 mod promises;
 mod repair;
 mod saved;
+mod scratchpad;
 mod server;
 mod storing;
 mod tooling;

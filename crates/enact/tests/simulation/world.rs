@@ -189,7 +189,7 @@ impl Process<'_> {
                     let said = self.agent.model(self.dice, &self.state, call.predictor);
                     let event = self
                         .state
-                        .read(said.as_ref().map(Clone::clone), Duration::from_millis(5));
+                        .read(said.as_ref().cloned(), Duration::from_millis(5));
                     self.write(event);
                     assert_eq!(self.world.asked, outcomes(&self.state), "a reply was lost");
                 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::tool::{FnTool, ToolContext, ToolError};
+use crate::tool::{FnTool, ToolContext};
 
 #[derive(Deserialize, JsonSchema)]
 struct AskArgs {
@@ -18,9 +18,7 @@ pub fn ask_user() -> FnTool {
         "ask_user",
         "Asks the user, when the task is unclear or something is missing that only the user can \
          know. Do not ask for what another tool can find out.",
-        |args: AskArgs, context: ToolContext| async move {
-            Ok::<_, ToolError>(context.ask(&args.question)?)
-        },
+        |args: AskArgs, context: ToolContext| async move { context.ask(&args.question) },
     )
     .read_only()
 }

@@ -1,0 +1,129 @@
+//! The flags that say what an agent is, shared by the commands that begin runs.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use enact::Completion;
+
+use super::StoreArg;
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentArgs {
+    /// The model to ask.
+    #[arg(long, env = "ENACT_MODEL", value_name = "NAME")]
+    pub(crate) model: Option<String>,
+
+    /// The server to ask: any that speaks OpenAI's chat completions.
+    #[arg(
+        long,
+        env = "OPENAI_BASE_URL",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    pub(crate) base_url: Option<String>,
+
+    /// How the task is put into words: auto, native, json, chat, xml or tagged.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) adapter: Option<String>,
+
+    /// How the agent comes to its outputs.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) completion: CompletionArg,
+
+    /// How many steps it may take before it has to answer.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_iterations: u32,
+
+    /// What to do, in your words, instead of the default instructions.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) instructions: Option<String>,
+
+    /// Go on from an earlier conversation: what `--json` printed, its `history`, a list of chat
+    /// messages, or a flat trajectory map.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) history: Option<PathBuf>,
+
+    /// Tools to hand over: ask_user (asks you), calculator, current_time, and those of `--files`.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) tools: Vec<String>,
+
+    /// A folder to work in, and not to leave. Hands over list_files, read_file, search_files,
+    /// write_file and append_file, unless `--tools` names some of them.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) files: Option<PathBuf>,
+
+    /// Let these tools run unasked, whatever they say of themselves.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) allow: Vec<String>,
+
+    /// Ask before every call of these tools.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) ask: Vec<String>,
+
+    /// How long a question may wait, such as 30m or 2h; after that the call is rejected.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) answer_within: Option<Duration>,
+
+    /// Sampling temperature.
+    #[arg(long, value_name = "T", value_parser = temperature)]
+    pub(crate) temperature: Option<f64>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreArg,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+pub(crate) enum CompletionArg {
+    /// It hands the outputs in by a tool.
+    #[default]
+    Submit,
+    /// It says when it is done, and the outputs are extracted.
+    Finish,
+}
+
+impl From<CompletionArg> for Completion {
+    fn from(arg: CompletionArg) -> Self {
+        match arg {
+            CompletionArg::Submit => Self::Submit,
+            CompletionArg::Finish => Self::Finish,
+        }
+    }
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let time = text.parse::<jiff::SignedDuration>().ok();
+    match time.and_then(|time| Duration::try_from(time).ok()) {
+        Some(time) if !time.is_zero() => Ok(time),
+        _ => Err("give a time such as 90s, 30m or 2h".to_owned()),
+    }
+}
+
+fn temperature(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
+        _ => Err("give a number of 0 or more".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_longer_than_nothing() {
+        assert_eq!(time("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(time("2h30m"), Ok(Duration::from_secs(9_000)));
+        for bad in ["", "0s", "-1h", "soon", "5"] {
+            assert!(time(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn temperatures_are_numbers_of_zero_or_more() {
+        assert_eq!(temperature("0.7"), Ok(0.7));
+        for bad in ["-1", "NaN", "inf", "warm"] {
+            assert!(temperature(bad).is_err(), "{bad}");
+        }
+    }
+}

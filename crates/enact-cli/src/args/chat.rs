@@ -1,0 +1,32 @@
+//! The flags of `enact chat`.
+
+use clap::Args;
+
+use super::AgentArgs;
+
+const CHAT_EXAMPLES: &str = "\
+Each line you type is a turn, and goes to the first input of the signature. Inputs that have a
+default are not asked for; further ones that have none are asked for by name. Lines that begin
+with `/` are commands: /help lists them.
+
+Examples:
+  enact chat --tools calculator
+  enact chat \"task -> summary, open_points: list[str]\" --files ./notes
+  enact chat --history saved.json
+
+Exit codes:
+  0  you left                           3  without a terminal: a turn waits for a person
+  1  it was interrupted                 2  the command is wrong
+
+OPENAI_API_KEY holds the key, if the server wants one.";
+
+#[derive(Debug, Args)]
+#[command(after_help = CHAT_EXAMPLES)]
+pub(crate) struct ChatArgs {
+    /// What goes in and what must come out in every turn.
+    #[arg(default_value = "question -> answer")]
+    pub(crate) signature: String,
+
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+}

@@ -1,0 +1,289 @@
+//! `enact chat`.
+
+mod conversation;
+mod lines;
+mod said;
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use enact::{Outcome, Signature, Values};
+use enact_sqlite::SqliteStore;
+
+use self::conversation::Conversation;
+use self::lines::Lines;
+use self::said::{HELP, Said};
+use crate::args::ChatArgs;
+use crate::drive::drive;
+use crate::exit::{Exit, Failure};
+use crate::line::Line;
+use crate::run::{Kept, Setup, print_view};
+use crate::view::{Ink, Narrator, Screen, Stream, text};
+use crate::{interrupt, store};
+
+/// Holds a conversation.
+pub(crate) async fn execute(args: &ChatArgs) -> Exit {
+    match Chat::open(args).await {
+        Ok(mut chat) => chat.hold().await,
+        Err(failure) => {
+            failure.print();
+            failure.exit
+        }
+    }
+}
+
+/// A conversation and what it needs.
+struct Chat {
+    setup: Setup,
+    store: Option<SqliteStore>,
+    conversation: Conversation,
+    /// The inputs that are asked for in every turn.
+    asked: Vec<String>,
+    lines: Lines,
+    /// Where answers to commands go.
+    screen: Screen,
+}
+
+impl Chat {
+    async fn open(args: &ChatArgs) -> Result<Self, Failure> {
+        let signature = Signature::parse(&args.signature)?;
+        let asked = asked(&signature)?;
+        let arrow = signature.arrow();
+        let setup = Setup::new(signature, &args.agent)?;
+        let store = store::open_for_new(&args.agent.store).await?;
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let (lines, stream) = if is_terminal {
+            // The memory of what was typed is kept beside the runs.
+            let file = store::path(&args.agent.store)?.map(|runs| {
+                let mut file = runs.into_os_string();
+                file.push(".chat-history");
+                file.into()
+            });
+            (Lines::at_terminal(file)?, Stream::Stdout)
+        } else {
+            (Lines::Pipe, Stream::Stderr)
+        };
+        let conversation = Conversation::from(setup.history.clone());
+        let chat = Self {
+            setup,
+            store,
+            conversation,
+            asked,
+            lines,
+            screen: Screen::new(stream),
+        };
+        if is_terminal {
+            chat.greet(&arrow);
+        }
+        Ok(chat)
+    }
+
+    fn greet(&self, arrow: &str) {
+        let screen = &self.screen;
+        let title = screen.paint(Ink::Strong, "enact chat");
+        let model = text::one_line(&self.setup.model);
+        screen.line(&format!("{title}: {arrow}, answered by {model}"));
+        let turns = self.conversation.turns();
+        if turns > 0 {
+            screen.line(&format!("It goes on after {}.", counted(turns)));
+        }
+        let how = "/help tells the commands, Ctrl-D leaves.";
+        screen.line(&format!("{}\n", screen.paint(Ink::Quiet, how)));
+    }
+
+    /// Takes turns until somebody leaves.
+    async fn hold(&mut self) -> Exit {
+        let mut is_leaving = false;
+        loop {
+            let line = self.lines.next(&self.screen, &self.prompt(0)).await;
+            let said = match line {
+                Line::Typed(line) => Said::read(&line),
+                Line::End => return Exit::Success,
+                Line::Cleared => Said::Nothing,
+                Line::Interrupted if !self.lines.is_terminal() => return Exit::Failed,
+                Line::Interrupted if is_leaving => return Exit::Success,
+                Line::Interrupted => {
+                    self.tell("Ctrl-C again leaves, and so does Ctrl-D.");
+                    is_leaving = true;
+                    continue;
+                }
+            };
+            is_leaving = false;
+            if let Some(exit) = self.obey(said).await {
+                return exit;
+            }
+        }
+    }
+
+    /// Does what was said. Gives an exit code if that ends the conversation.
+    async fn obey(&mut self, said: Said) -> Option<Exit> {
+        match said {
+            Said::Nothing => {}
+            Said::Turn(text) => return self.turn(text).await,
+            Said::Help => self.screen.write(HELP),
+            Said::Undo => self.undo(),
+            Said::New => {
+                self.conversation = Conversation::default();
+                self.tell("all is forgotten: a new conversation");
+            }
+            Said::Save { file, replaces } => self.save(&file, replaces).await,
+            Said::Quit => return Some(Exit::Success),
+            Said::Wrong(problem) => self.complain(&problem),
+        }
+        None
+    }
+
+    /// One turn: a run of its own. Gives an exit code if the conversation cannot go on.
+    async fn turn(&mut self, first: String) -> Option<Exit> {
+        let inputs = match self.inputs(first).await {
+            Ok(inputs) => inputs,
+            Err(exit) => return exit,
+        };
+        let store = self.store.as_ref();
+        let stream = self.lines.stream_of_steps();
+        let narrator = Arc::new(Narrator::new(Screen::new(stream), &self.setup.model));
+        let person = self.lines.person(&narrator);
+        let interrupted = interrupt::watch();
+        let call = self.setup.call(inputs, self.conversation.history(), store);
+        let agent = &self.setup.agent;
+        let ended = drive(agent, call, &narrator, &person, &interrupted, store).await;
+        let outputs = Screen::new(Stream::Stdout);
+        let exit = print_view(&narrator, &outputs, &ended, Kept::by(store));
+        let is_stopped = interrupted.is_cancelled();
+        match ended {
+            Ok(Outcome::Finished(prediction)) => {
+                self.conversation = Conversation::from(prediction.history);
+            }
+            _ if self.lines.is_terminal() => {
+                self.tell("the conversation goes on without this turn");
+            }
+            // Nobody is there who could do something about it.
+            Ok(Outcome::Paused(_)) => return Some(exit),
+            Err(_) if is_stopped => return Some(exit),
+            Err(_) => self.tell("the conversation goes on without this turn"),
+        }
+        if self.lines.is_terminal() {
+            self.screen.line("");
+        }
+        None
+    }
+
+    /// The inputs of a turn, the further ones asked for by name. No exit code means that the turn
+    /// was given up.
+    async fn inputs(&self, first: String) -> Result<Values, Option<Exit>> {
+        let mut values = Values::new();
+        values.insert(self.asked[0].clone(), first.into());
+        for (index, name) in self.asked.iter().enumerate().skip(1) {
+            let value = match self.lines.next(&self.screen, &self.prompt(index)).await {
+                Line::Typed(line) => line.trim().to_owned(),
+                Line::End if self.lines.is_terminal() => return Err(None),
+                Line::End => {
+                    let message = format!("the lines ended before one came for `{name}`");
+                    let failure = Failure::usage("input", message);
+                    failure.print();
+                    return Err(Some(failure.exit));
+                }
+                Line::Interrupted | Line::Cleared if self.lines.is_terminal() => return Err(None),
+                Line::Interrupted | Line::Cleared => return Err(Some(Exit::Failed)),
+            };
+            values.insert(name.clone(), value.into());
+        }
+        Ok(values)
+    }
+
+    fn prompt(&self, index: usize) -> String {
+        if self.asked.len() == 1 {
+            "> ".to_owned()
+        } else {
+            format!("{}> ", self.asked[index])
+        }
+    }
+
+    fn undo(&mut self) {
+        match self.conversation.undo() {
+            Some(forgotten) => {
+                let said = text::one_line(&forgotten);
+                let said = text::clipped(&said, 60);
+                let left = counted(self.conversation.turns());
+                self.tell(&format!("forgot \u{201c}{said}\u{201d}: {left} left"));
+            }
+            None => self.complain("there is no turn to forget"),
+        }
+    }
+
+    async fn save(&self, file: &Path, replaces: bool) {
+        let history = self.conversation.history().clone();
+        if history.is_empty() {
+            self.complain("there is nothing to save yet");
+            return;
+        }
+        let path = file.to_owned();
+        let saving =
+            tokio::task::spawn_blocking(move || conversation::save(&history, &path, replaces));
+        match saving.await {
+            Ok(Ok(place)) => {
+                let turns = counted(self.conversation.turns());
+                let place = place.display().to_string();
+                self.tell(&format!("saved {turns} to {}", text::one_line(&place)));
+            }
+            Ok(Err(problem)) => self.complain(&problem),
+            Err(error) => self.complain(&error.to_string()),
+        }
+    }
+
+    /// A remark that is no part of the conversation.
+    fn tell(&self, remark: &str) {
+        self.screen.line(&self.screen.paint(Ink::Quiet, remark));
+    }
+
+    fn complain(&self, problem: &str) {
+        self.screen.line(&self.screen.paint(Ink::Bad, problem));
+    }
+}
+
+/// The inputs that are asked for: those that have to be given, and if there is none, the first.
+fn asked(signature: &Signature) -> Result<Vec<String>, Failure> {
+    let inputs = signature.inputs();
+    let required = inputs.iter().filter(|field| field.is_required());
+    let mut names: Vec<String> = required.map(|field| field.name.clone()).collect();
+    if names.is_empty() {
+        names.extend(inputs.first().map(|field| field.name.clone()));
+    }
+    if names.is_empty() {
+        let message = "the signature has no input for what you type: write one before the `->`";
+        return Err(Failure::usage("signature", message));
+    }
+    Ok(names)
+}
+
+fn counted(turns: usize) -> String {
+    match turns {
+        0 => "no turn".to_owned(),
+        1 => "1 turn".to_owned(),
+        turns => format!("{turns} turns"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_inputs_that_have_to_be_given_are_asked_for() {
+        let asked = |arrow| asked(&Signature::parse(arrow).unwrap()).unwrap();
+        assert_eq!(asked("question -> answer"), ["question"]);
+        assert_eq!(
+            asked("k: int = 3, question, text -> answer"),
+            ["question", "text"]
+        );
+        assert_eq!(
+            asked("note: Optional[str], question -> answer"),
+            ["question"]
+        );
+        assert_eq!(
+            asked("question: str = \"?\", k: int = 3 -> answer"),
+            ["question"]
+        );
+    }
+}

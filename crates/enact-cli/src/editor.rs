@@ -1,0 +1,201 @@
+//! Lines that are typed at a terminal, with editing and recall.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+
+use rustyline::error::ReadlineError;
+use rustyline::history::DefaultHistory;
+use rustyline::{
+    Cmd, ConditionalEventHandler, Config, Event, EventContext, EventHandler, KeyEvent, RepeatCount,
+};
+use tokio::sync::oneshot;
+
+use crate::exit::Failure;
+use crate::line::Line;
+use crate::view::{Ink, Screen};
+
+/// How many lines are remembered.
+const MAX_LINES: usize = 1_000;
+
+/// A terminal at which lines are typed. Belongs to a thread of its own, which waits for them.
+#[derive(Debug, Clone)]
+pub(crate) struct Editor {
+    requests: mpsc::Sender<Request>,
+}
+
+#[derive(Debug)]
+struct Request {
+    prompt: Prompt,
+    recall: Recall,
+    reply: oneshot::Sender<Line>,
+}
+
+/// Whether a line can be recalled later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recall {
+    Yes,
+    No,
+}
+
+/// What stands before a line.
+#[derive(Debug)]
+pub(crate) struct Prompt {
+    plain: String,
+    styled: String,
+}
+
+impl Prompt {
+    pub(crate) fn new(screen: &Screen, ink: Ink, text: &str) -> Self {
+        Self {
+            plain: text.to_owned(),
+            styled: screen.paint(ink, text),
+        }
+    }
+
+    pub(crate) fn styled(&self) -> &str {
+        &self.styled
+    }
+}
+
+impl rustyline::Prompt for Prompt {
+    fn raw(&self) -> &str {
+        &self.plain
+    }
+
+    fn styled(&self) -> &str {
+        &self.styled
+    }
+}
+
+impl Editor {
+    /// Takes over the terminal. Lines of earlier times are recalled from a file, if there is one.
+    pub(crate) fn start(file: Option<PathBuf>) -> Result<Self, Failure> {
+        let (requests, received) = mpsc::channel();
+        std::thread::Builder::new()
+            .name("editor".to_owned())
+            .spawn(move || match Typist::new(file) {
+                Ok(mut typist) => typist.serve(&received),
+                Err(error) => warn(&format!("the terminal cannot be used: {error}")),
+            })
+            .map_err(|error| {
+                Failure::failed("runtime", format!("no threads can be started: {error}"))
+            })?;
+        Ok(Self { requests })
+    }
+
+    /// Waits for a line.
+    pub(crate) async fn read(&self, prompt: Prompt, recall: Recall) -> Line {
+        let (reply, line) = oneshot::channel();
+        let request = Request {
+            prompt,
+            recall,
+            reply,
+        };
+        match self.requests.send(request) {
+            Ok(()) => line.await.unwrap_or(Line::End),
+            Err(_) => Line::End,
+        }
+    }
+}
+
+/// What the thread works with.
+struct Typist {
+    editor: rustyline::Editor<(), DefaultHistory>,
+    /// Where lines are remembered; none once that failed.
+    file: Option<PathBuf>,
+    /// Whether there was nothing on the line when Ctrl-C was pressed.
+    was_empty: Arc<AtomicBool>,
+}
+
+impl Typist {
+    fn new(file: Option<PathBuf>) -> rustyline::Result<Self> {
+        let config = Config::builder()
+            .max_history_size(MAX_LINES)?
+            .history_ignore_dups(true)?
+            .build();
+        let mut editor = rustyline::Editor::with_config(config)?;
+        let was_empty = Arc::new(AtomicBool::new(false));
+        let noticing = EventHandler::Conditional(Box::new(Notice(Arc::clone(&was_empty))));
+        editor.bind_sequence(KeyEvent::ctrl('C'), noticing);
+        let mut typist = Self {
+            editor,
+            file,
+            was_empty,
+        };
+        typist.with_file(|editor, file| match editor.load_history(file) {
+            Err(ReadlineError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            loaded => loaded,
+        });
+        Ok(typist)
+    }
+
+    /// Reads a line for each request, until nobody can ask for one.
+    fn serve(&mut self, requests: &mpsc::Receiver<Request>) {
+        for request in requests {
+            let line = self.read(&request);
+            // Whoever asked may be gone.
+            let _ = request.reply.send(line);
+        }
+    }
+
+    fn read(&mut self, request: &Request) -> Line {
+        match self.editor.readline(&request.prompt) {
+            Ok(line) => {
+                if request.recall == Recall::Yes && !line.trim().is_empty() {
+                    self.remember(&line);
+                }
+                Line::Typed(line)
+            }
+            Err(ReadlineError::Interrupted) if self.was_empty.load(Ordering::Relaxed) => {
+                Line::Interrupted
+            }
+            Err(ReadlineError::Interrupted) => Line::Cleared,
+            Err(ReadlineError::Eof) => Line::End,
+            Err(error) => {
+                warn(&format!("the terminal cannot be read: {error}"));
+                Line::End
+            }
+        }
+    }
+
+    fn remember(&mut self, line: &str) {
+        // One that is the same as the last is not added twice.
+        let _ = self.editor.add_history_entry(line);
+        self.with_file(|editor, file| editor.append_history(file));
+    }
+
+    /// Works with the file. The first failure is told, and the last: a conversation is worth more
+    /// than the memory of it.
+    fn with_file(
+        &mut self,
+        work: impl FnOnce(&mut rustyline::Editor<(), DefaultHistory>, &Path) -> rustyline::Result<()>,
+    ) {
+        let Some(file) = &self.file else {
+            return;
+        };
+        if let Err(error) = work(&mut self.editor, file) {
+            let place = file.display();
+            warn(&format!(
+                "what you type will not be remembered: `{place}`: {error}"
+            ));
+            self.file = None;
+        }
+    }
+}
+
+fn warn(message: &str) {
+    // Nobody can be told that nobody can be told.
+    let _ = writeln!(std::io::stderr().lock(), "warning: {message}");
+}
+
+/// Notices whether Ctrl-C takes back a line; what it does stays the same.
+struct Notice(Arc<AtomicBool>);
+
+impl ConditionalEventHandler for Notice {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
+        self.0.store(context.line().is_empty(), Ordering::Relaxed);
+        None
+    }
+}
