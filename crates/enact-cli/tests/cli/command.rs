@@ -65,6 +65,11 @@ pub(crate) fn wait_for_requests(server: &TestServer, count: usize) {
 }
 
 impl Enact {
+    pub(crate) fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
+        self.command.args(args);
+        self
+    }
+
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.command.env(name, value);
         self

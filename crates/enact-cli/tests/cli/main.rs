@@ -14,6 +14,7 @@ mod json;
 mod killed;
 mod place;
 mod plain;
+mod rules;
 mod stored;
 #[cfg(unix)]
 mod terminal;
