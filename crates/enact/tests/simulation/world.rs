@@ -271,10 +271,8 @@ impl Process<'_> {
             let id = &question.confirmation_id;
             let decision = self.decide(question);
             if self.rethinks(id) {
-                let event = self
-                    .state
-                    .answer(id, Decision::Reject(None))
-                    .expect("it is open");
+                let first = self.first_thought(question);
+                let event = self.state.answer(id, first).expect("it is open");
                 self.write(event);
                 self.write(Event::Withdrawn {
                     confirmation_id: id.clone(),
@@ -296,6 +294,22 @@ impl Process<'_> {
             |event| matches!(event, Event::Withdrawn { confirmation_id } if confirmation_id == id),
         );
         self.dice.percent(("rethinks", id), 10) && !has_rethought
+    }
+
+    /// What the person says and takes back.
+    fn first_thought(&self, question: &Question) -> Decision {
+        let call = &question.tool_call;
+        let thought = self.dice.roll(("first", &question.confirmation_id), 4);
+        match (question.kind, thought) {
+            (QuestionKind::Clarify, 1..) => Decision::Answer("wrong".to_owned()),
+            (QuestionKind::Confirm, 1) => Decision::Approve,
+            (QuestionKind::Confirm, 2) => Decision::ApproveAlways,
+            (QuestionKind::Confirm, 3) => Decision::Edit {
+                name: call.name.clone(),
+                args: [("n".to_owned(), Value::from(999))].into_iter().collect(),
+            },
+            _ => Decision::Reject(None),
+        }
     }
 
     /// The person remembers what they were about to take back.
