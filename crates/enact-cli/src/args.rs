@@ -2,11 +2,13 @@
 
 mod agent;
 mod chat;
+mod limits;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::agent::AgentArgs;
 pub(crate) use self::chat::ChatArgs;
+pub(crate) use self::limits::LimitArgs;
 
 /// Agents that work with tools until the outputs you declared are there.
 #[derive(Debug, Parser)]

@@ -34,6 +34,7 @@ pub(crate) fn object(run: Option<&Run>, status: Status<'_>) -> Value {
         "inputs": run.map(|run| run.started().inputs.clone()).unwrap_or_default(),
         "outputs": run.and_then(Run::outputs).cloned().unwrap_or_default(),
         "trajectory": run.map(Run::trajectory).unwrap_or_default(),
+        "trace": run.map(Run::trace),
         "history": run.map(Run::history).unwrap_or_default(),
         "usage": {
             "requests": usage.requests,
@@ -94,6 +95,7 @@ mod tests {
                 "inputs": {},
                 "outputs": {},
                 "trajectory": [],
+                "trace": null,
                 "history": [],
                 "usage": {
                     "requests": 0,

@@ -45,6 +45,7 @@ fn begin(program: &Arc<Program>) -> RunState {
         inputs: values! { question: "q" },
         history: History::new(),
         limits: program.limits,
+        rules: enact::run::Rules::default(),
         is_unattended: false,
     };
     let record = Record {
@@ -101,6 +102,7 @@ fn step(state: &mut RunState, observation: &str) {
             call_id,
             observation,
             duration: Duration::ZERO,
+            from_record: false,
         },
     );
 }

@@ -22,6 +22,8 @@ pub enum ErrorKind {
     Input,
     /// No model was set.
     NoModel,
+    /// The cost is limited, and a price is not known.
+    NoPrice,
     /// The model failed.
     Model(ModelErrorKind),
     /// The model never gave outputs that fit the signature.
@@ -54,6 +56,7 @@ impl ErrorKind {
             Self::Tools => "tools",
             Self::Input => "input",
             Self::NoModel => "no_model",
+            Self::NoPrice => "no_price",
             Self::Model(kind) => kind.as_str(),
             Self::NoAnswer => "no_answer",
             Self::Cancelled => "cancelled",

@@ -1,12 +1,11 @@
 //! The flags that say what an agent is, shared by the commands that begin runs.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use enact::Completion;
 
-use super::StoreArg;
+use super::{LimitArgs, StoreArg};
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
@@ -30,10 +29,6 @@ pub(crate) struct AgentArgs {
     /// How the agent comes to its outputs.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) completion: CompletionArg,
-
-    /// How many steps it may take before it has to answer.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_iterations: u32,
 
     /// What to do, in your words, instead of the default instructions.
     #[arg(long, value_name = "TEXT")]
@@ -61,16 +56,15 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) ask: Vec<String>,
 
-    /// How long a question may wait, such as 30m or 2h; after that the call is rejected.
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub(crate) answer_within: Option<Duration>,
-
     /// Sampling temperature.
     #[arg(long, value_name = "T", value_parser = temperature)]
     pub(crate) temperature: Option<f64>,
 
     #[command(flatten)]
     pub(crate) store: StoreArg,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
@@ -91,14 +85,6 @@ impl From<CompletionArg> for Completion {
     }
 }
 
-fn time(text: &str) -> Result<Duration, String> {
-    let time = text.parse::<jiff::SignedDuration>().ok();
-    match time.and_then(|time| Duration::try_from(time).ok()) {
-        Some(time) if !time.is_zero() => Ok(time),
-        _ => Err("give a time such as 90s, 30m or 2h".to_owned()),
-    }
-}
-
 fn temperature(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
@@ -109,15 +95,6 @@ fn temperature(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_are_longer_than_nothing() {
-        assert_eq!(time("90s"), Ok(Duration::from_secs(90)));
-        assert_eq!(time("2h30m"), Ok(Duration::from_secs(9_000)));
-        for bad in ["", "0s", "-1h", "soon", "5"] {
-            assert!(time(bad).is_err(), "{bad}");
-        }
-    }
 
     #[test]
     fn temperatures_are_numbers_of_zero_or_more() {

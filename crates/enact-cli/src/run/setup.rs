@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use enact::model::{ModelOptions, OpenAi, Retrying};
+use enact::model::{ModelOptions, OpenAi, Prices, Retrying};
 use enact::signature::Dynamic;
 use enact::tool::Confirmation;
 use enact::tool::builtin::{self, FILE_TOOL_NAMES, Files, PickError};
@@ -48,6 +48,7 @@ impl Setup {
             Some(path) => history::read(path)?,
             None => History::new(),
         };
+        let prices = prices(args)?;
         let model = model_name(args)?;
         let client = client(model, given(args.base_url.as_ref()))?;
         let mut options = ModelOptions::default();
@@ -55,7 +56,8 @@ impl Setup {
         let build = || -> Result<ReAct, Error> {
             let mut agent = ReAct::dynamic(signature, tools)?
                 .with_completion(args.completion.into())?
-                .with_max_iterations(args.max_iterations)
+                .with_limits(|limits| args.limits.apply(limits))
+                .with_prices(prices)
                 .with_options(options)
                 .with_adapter(adapter)
                 .with_model(Retrying::new(client));
@@ -67,9 +69,6 @@ impl Setup {
             }
             for name in &args.ask {
                 agent = agent.with_confirmation(name.trim(), Confirmation::Always)?;
-            }
-            if let Some(time) = args.answer_within {
-                agent = agent.with_answer_within(time);
             }
             Ok(agent)
         };
@@ -161,6 +160,18 @@ fn tools(args: &AgentArgs) -> Result<Tools, Failure> {
         names.extend(FILE_TOOL_NAMES);
     }
     pick(names, files.as_ref())
+}
+
+fn prices(args: &AgentArgs) -> Result<Prices, Failure> {
+    let Some(path) = &args.limits.prices else {
+        return Ok(Prices::new());
+    };
+    let wrong = |problem: String| {
+        let message = format!("the prices in {} cannot be read: {problem}", path.display());
+        Failure::usage("prices", message)
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
 }
 
 fn open_folder(path: impl AsRef<Path>) -> Result<Files, Failure> {

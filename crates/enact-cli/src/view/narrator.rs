@@ -128,6 +128,7 @@ impl Narrator {
                 by: Answerer::Expiry,
                 ..
             } => self.aside("nobody answered in time: rejected"),
+            Event::Noticed { text, .. } => self.aside(text),
             Event::Withdrawn { .. } => self.aside("an answer was taken back"),
             Event::Summarised { .. } => {
                 self.aside("the transcript was too long and was summarised")
@@ -319,7 +320,9 @@ pub(crate) fn spoken_reason(reason: TerminationReason) -> &'static str {
         TerminationReason::Success => "done",
         TerminationReason::MaxIterations => "out of steps",
         TerminationReason::Stalled => "no progress any more",
-        TerminationReason::TokenBudget => "the context is full",
+        TerminationReason::TokenBudget => "out of tokens",
+        TerminationReason::CostBudget => "out of money",
+        TerminationReason::ToolCallBudget => "out of tool calls",
         TerminationReason::Timeout => "out of time",
         TerminationReason::Cancelled => "cancelled",
         TerminationReason::Custom => "stopped by a condition",

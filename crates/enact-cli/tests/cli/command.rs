@@ -137,6 +137,7 @@ impl Said {
                 "inputs",
                 "outputs",
                 "trajectory",
+                "trace",
                 "history",
                 "usage",
                 "execution_time",

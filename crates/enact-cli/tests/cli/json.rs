@@ -31,6 +31,12 @@ fn a_finished_run() {
     assert!(object["execution_time"].as_f64().unwrap() >= 0.0);
     object["run_id"] = Value::Null;
     object["execution_time"] = Value::Null;
+    let trace = object["trace"].take();
+    assert_eq!(trace["total_iterations"], 2);
+    assert_eq!(trace["steps"][0]["thought"], "I multiply.");
+    assert_eq!(trace["steps"][0]["actions"][0]["kind"], "tool_call");
+    assert_eq!(trace["steps"][1]["actions"][0]["kind"], "final_answer");
+    assert_eq!(trace["total_tokens"]["input_tokens"], 250);
     assert_eq!(
         object,
         json!({
@@ -77,6 +83,7 @@ fn a_finished_run() {
                 "output_tokens": 15,
                 "cached_input_tokens": 40,
             },
+            "trace": null,
             "execution_time": null,
             "pending": [],
             "error": null,

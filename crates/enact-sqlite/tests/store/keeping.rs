@@ -197,6 +197,7 @@ fn step(number: u64) -> [Record; 2] {
             call_id: call_id.clone(),
             observation: enact::run::Observation::value("y".repeat(300)),
             duration: std::time::Duration::from_millis(5),
+            from_record: false,
         },
     );
     [

@@ -35,6 +35,7 @@ pub fn started(run_id: &str) -> Record {
         inputs: Values::new(),
         history: History::new(),
         limits: Limits::default(),
+        rules: enact::run::Rules::default(),
         is_unattended: false,
     };
     record(0, Event::Started(Arc::new(started)))

@@ -3,15 +3,14 @@
 //! There is one loop. It asks models, runs tools side by side, hands questions to the caller and
 //! reads the clock; every decision is the core's.
 
+mod running;
 mod tools;
 mod updates;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use futures_util::StreamExt as _;
-use futures_util::stream::FuturesUnordered;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +21,8 @@ use crate::run::store::{Lease, Store};
 use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
 use crate::tool::Tools;
 
+use running::Running;
+pub(crate) use updates::Condition;
 pub use updates::{Listener, Update};
 
 /// Where the events of a run are made durable.
@@ -41,6 +42,7 @@ pub(crate) struct World {
     pub(crate) listener: Option<Listener>,
     /// None for a run that lives in memory alone.
     pub(crate) journal: Option<Journal>,
+    pub(crate) condition: Option<Condition>,
 }
 
 /// Why the loop stopped without an error.
@@ -54,8 +56,9 @@ pub(crate) enum Stop {
 
 /// Drives a run until it is over or has to wait for a person.
 pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, Error> {
-    let mut running = FuturesUnordered::new();
+    let mut running = Running::default();
     let mut last_failure: Option<ModelError> = None;
+    let mut judged = 0;
     loop {
         if world.cancellation.is_cancelled() && !matches!(state.next(), Next::Done) {
             return Err(cancel(state, world).await);
@@ -77,19 +80,28 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
         match next {
             Next::Record(event) => record(state, world, [event]).await?,
             Next::Model(call) => {
+                if call.predictor == PredictorName::Step && judged < state.steps_taken() {
+                    judged = state.steps_taken();
+                    if ends(state, world) {
+                        let reason = TerminationReason::Custom;
+                        record(state, world, [Event::LoopEnded { reason }]).await?;
+                        continue;
+                    }
+                }
                 let began = Instant::now();
                 let asked = tokio::select! {
                     biased;
                     () = world.cancellation.cancelled() => continue,
                     () = world.interruption.cancelled() => continue,
-                    asked = ask(world, call) => asked,
+                    asked = within(state.time_left(), ask(world, call)) => asked,
                 };
                 match asked {
-                    Ok(reply) => {
+                    None => record(state, world, [state.out_of_time()]).await?,
+                    Some(Ok(reply)) => {
                         let event = state.read(Ok(reply), began.elapsed());
                         record(state, world, [event]).await?;
                     }
-                    Err(error) => {
+                    Some(Err(error)) => {
                         let event = state.read(Err(&error), began.elapsed());
                         record(state, world, [event]).await?;
                         // The core knows what to do about a prompt that is too long; all other
@@ -107,9 +119,7 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
                 });
                 // The intent is durable before the effect.
                 record(state, world, started).await?;
-                for call in calls {
-                    running.push(tools::run(world, state.run().id().to_owned(), call));
-                }
+                running.start(state, world, calls);
             }
             Next::Wait => {
                 let finished = tokio::select! {
@@ -133,10 +143,36 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
     }
 }
 
+/// Whether the user's own condition ends the loop after the last step.
+fn ends(state: &RunState, world: &World) -> bool {
+    let Some(condition) = &world.condition else {
+        return false;
+    };
+    let step = state.run().last_step();
+    step.is_some_and(|step| condition.holds(&step))
+}
+
+/// Does something in the time that is left; `None` when it takes longer.
+async fn within<T>(time: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
+    match time {
+        Some(time) => tokio::time::timeout(time, work).await.ok(),
+        None => Some(work.await),
+    }
+}
+
 /// Writes down what came of a call.
 async fn take(state: &mut RunState, world: &World, outcome: tools::Outcome) -> Result<(), Error> {
     let event = match outcome {
-        tools::Outcome::Finished(event) => *event,
+        tools::Outcome::Finished {
+            call_id,
+            observation,
+            duration,
+        } => Event::ToolFinished {
+            call_id,
+            observation,
+            duration,
+            from_record: false,
+        },
         tools::Outcome::Asks { call_id, question } => state.tool_asks(&call_id, question),
     };
     record(state, world, [event]).await
@@ -160,7 +196,7 @@ fn end(state: &RunState, last_failure: Option<ModelError>) -> Result<Stop, Error
         (TerminationReason::TokenBudget, Some(cause)) => {
             Error::new(ErrorKind::Model(cause.kind()), message.clone()).with_source(cause)
         }
-        (TerminationReason::TokenBudget, None) => Error::new(
+        (TerminationReason::TokenBudget, None) if state.run().has_overflowed() => Error::new(
             ErrorKind::Model(ModelErrorKind::ContextLength),
             message.clone(),
         ),

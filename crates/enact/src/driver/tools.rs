@@ -3,19 +3,23 @@
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
 
 use super::{Update, World};
 use crate::react::ToolCall;
-use crate::run::{Event, Observation};
+use crate::run::{Call, Observation};
 use crate::tool::{ToolContext, ToolError, ToolOutput};
 
 /// What came of a call.
 pub(super) enum Outcome {
     /// It is over.
-    Finished(Box<Event>),
+    Finished {
+        call_id: String,
+        observation: Observation,
+        duration: Duration,
+    },
     /// It wants to know something from a person first.
     Asks { call_id: String, question: String },
 }
@@ -86,11 +90,25 @@ pub(super) fn run(
 }
 
 fn finished(call_id: String, observation: Observation, began: Instant) -> Outcome {
-    Outcome::Finished(Box::new(Event::ToolFinished {
+    Outcome::Finished {
         call_id,
         observation,
         duration: began.elapsed(),
-    }))
+    }
+}
+
+/// What comes of a call for which the run has no time left.
+pub(super) fn given_up(call: Call, began: Instant) -> Outcome {
+    let error = ToolError::new("given up, the time of the run is over");
+    finished(call.id, failure(&call.name, &error), began)
+}
+
+impl Outcome {
+    pub(super) fn call_id(&self) -> &str {
+        match self {
+            Self::Finished { call_id, .. } | Self::Asks { call_id, .. } => call_id,
+        }
+    }
 }
 
 fn success(output: ToolOutput) -> Observation {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::run::{PredictorName, Record};
+use crate::run::{PredictorName, Record, TraceStep};
 
 /// Something that happened in a run just now.
 #[derive(Debug)]
@@ -45,5 +45,26 @@ impl Listener {
 impl fmt::Debug for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Listener")
+    }
+}
+
+/// A user's own condition for ending the loop.
+#[derive(Clone)]
+pub(crate) struct Condition(Arc<dyn Fn(&TraceStep) -> bool + Send + Sync>);
+
+impl Condition {
+    pub(crate) fn new(condition: impl Fn(&TraceStep) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(condition))
+    }
+
+    /// Whether it ends the loop. One that panics does: nobody knows what it would have said.
+    pub(super) fn holds(&self, step: &TraceStep) -> bool {
+        catch_unwind(AssertUnwindSafe(|| (self.0)(step))).unwrap_or(true)
+    }
+}
+
+impl fmt::Debug for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Condition")
     }
 }

@@ -124,6 +124,40 @@ impl Message {
         }
     }
 
+    /// How much the message says, in bytes; a picture counts as a page of text.
+    pub(crate) fn bytes(&self) -> usize {
+        /// Roles and separators.
+        const FRAME: usize = 16;
+        const PICTURE: usize = 4_500;
+        let parts = |parts: &[Part]| -> usize {
+            let sizes = parts.iter().map(|part| match part {
+                Part::Text(text) => text.len(),
+                Part::Image(_) => PICTURE,
+            });
+            sizes.sum()
+        };
+        FRAME
+            + match self {
+                Self::System { text } => text.len(),
+                Self::User { parts: said } => parts(said),
+                Self::Assistant {
+                    text,
+                    calls,
+                    opaque,
+                } => {
+                    let calls = calls.iter();
+                    let calls = calls.map(|call| FRAME + call.name.len() + call.arguments.len());
+                    let opaque = opaque.as_ref().map_or(0, |opaque| opaque.to_string().len());
+                    text.len() + calls.sum::<usize>() + opaque
+                }
+                Self::Tool {
+                    call_id,
+                    name,
+                    parts: said,
+                } => call_id.len() + name.len() + parts(said),
+            }
+    }
+
     /// The text parts, joined by line breaks.
     pub fn text(&self) -> String {
         match self {
@@ -156,6 +190,8 @@ struct Sealed {
 #[derive(Debug, Clone, Default)]
 pub struct Prompt {
     messages: Arc<Vec<Arc<Sealed>>>,
+    /// What the messages say, in bytes.
+    bytes: usize,
 }
 
 impl Prompt {
@@ -166,6 +202,7 @@ impl Prompt {
 
     /// Appends a message. Clones made earlier do not see it.
     pub fn push(&mut self, message: Message) {
+        self.bytes += message.bytes();
         let sealed = Arc::new(Sealed {
             message,
             wire: OnceLock::new(),
@@ -176,6 +213,11 @@ impl Prompt {
     /// The messages in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Message> {
         self.messages.iter().map(|sealed| &sealed.message)
+    }
+
+    /// How much the messages say, in bytes: a measure for how many tokens they are.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// How many messages there are.

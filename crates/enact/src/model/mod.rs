@@ -8,6 +8,7 @@ mod error;
 mod message;
 #[cfg(feature = "openai")]
 pub mod openai;
+mod price;
 mod reply;
 mod request;
 pub mod retry;
@@ -22,6 +23,7 @@ pub use error::{ModelError, ModelErrorKind};
 pub use message::{Image, ImageSource, Message, Part, Prompt, RawCall};
 #[cfg(feature = "openai")]
 pub use openai::OpenAi;
+pub use price::{Price, Prices};
 pub use reply::{Chunk, FinishReason, Reply, ReplyBuilder, Usage};
 pub use request::{Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice};
 pub use retry::Retrying;

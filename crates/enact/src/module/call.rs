@@ -2,7 +2,6 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -14,7 +13,8 @@ use crate::error::{Error, ErrorKind};
 use crate::react::{RunState, Wording};
 use crate::run::store::{Store, StoreError, StoreErrorKind, StoredRun};
 use crate::run::{
-    AgentSpec, AnswerError, Decision, Event, FORMAT, History, Limits, Record, Run, Started,
+    AgentSpec, AnswerError, Decision, Event, FORMAT, History, Limits, PredictorName, Record, Run,
+    Started,
 };
 use crate::signature::{Shape, Values};
 
@@ -119,9 +119,14 @@ impl<'a, S: Shape> Call<'a, S> {
     }
 
     /// Allows this many steps in this call. A resumed run keeps its limits.
-    pub fn max_iterations(mut self, max_iterations: u32) -> Self {
+    pub fn max_iterations(self, max_iterations: u32) -> Self {
+        self.limits(|limits| limits.max_iterations = max_iterations)
+    }
+
+    /// Changes the limits for this call. A resumed run keeps its own.
+    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         match &self.start {
-            Start::New { .. } => self.limits.max_iterations = max_iterations,
+            Start::New { .. } => change(&mut self.limits),
             _ => self.misuse = Some("a resumed run keeps its limits"),
         }
         self
@@ -143,16 +148,6 @@ impl<'a, S: Shape> Call<'a, S> {
             self.misuse = Some("a new run has no question to answer");
         }
         self.decisions.push(given);
-        self
-    }
-
-    /// How long a question of this run waits for an answer before it stands as rejected. A resumed
-    /// run keeps what it began with.
-    pub fn answer_within(mut self, time: Duration) -> Self {
-        match &self.start {
-            Start::New { .. } => self.limits.answer_within = Some(time),
-            _ => self.misuse = Some("a resumed run keeps its limits"),
-        }
         self
     }
 
@@ -315,6 +310,21 @@ async fn begin(
         limits,
         is_unattended,
     } = opening;
+    if limits.cost_budget.is_some() {
+        let asked = [
+            PredictorName::Step,
+            PredictorName::Extract,
+            PredictorName::Summarise,
+        ];
+        if let Some(unknown) = asked.iter().find(|name| !agent.prices.contains_key(name)) {
+            let message = format!(
+                "the cost is limited, and the price of the model for `{}` is not known: give it \
+                 with `with_prices`",
+                unknown.as_str()
+            );
+            return Err(Error::new(ErrorKind::NoPrice, message));
+        }
+    }
     if let Some(store) = store {
         let lease = store.acquire(&run_id).await?;
         world.journal = Some(Journal { store, lease });
@@ -326,6 +336,7 @@ async fn begin(
         inputs,
         history,
         limits,
+        rules: core.program().rules.clone(),
         is_unattended,
     };
     let event = Event::Started(Arc::new(started));

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{Adapter, AdapterChoice, Completion};
-use crate::driver::{Listener, World};
+use crate::driver::{Condition, Listener, World};
 use crate::error::{Error, ErrorKind};
-use crate::model::{Capabilities, LanguageModel};
+use crate::model::{Capabilities, LanguageModel, Prices};
 use crate::predictor::{Demo, Predictor, SavedModule, SavedTools};
 use crate::react::{Program, ProgramError, Wording};
-use crate::run::{AgentSpec, Limits, PredictorName};
+use crate::run::{AgentSpec, Limits, PredictorName, Rules};
 use crate::settings;
 use crate::tool::{Confirmation, Tools};
 
@@ -41,6 +41,8 @@ pub(super) struct Core {
     model: Option<Arc<dyn LanguageModel>>,
     adapter: Option<AdapterChoice>,
     step_adapter: Option<AdapterChoice>,
+    prices: Prices,
+    condition: Option<Condition>,
 }
 
 /// What stops a run from outside: for good, or until it is resumed.
@@ -62,6 +64,8 @@ impl Core {
             model: None,
             adapter: None,
             step_adapter: None,
+            prices: Prices::new(),
+            condition: None,
         }
     }
 
@@ -87,6 +91,18 @@ impl Core {
 
     pub(super) fn change_limits(&mut self, change: impl FnOnce(&mut Limits)) {
         change(&mut Arc::make_mut(&mut self.program).limits);
+    }
+
+    pub(super) fn change_rules(&mut self, change: impl FnOnce(&mut Rules)) {
+        change(&mut Arc::make_mut(&mut self.program).rules);
+    }
+
+    pub(super) fn set_prices(&mut self, prices: Prices) {
+        self.prices = prices;
+    }
+
+    pub(super) fn set_condition(&mut self, condition: Condition) {
+        self.condition = Some(condition);
     }
 
     pub(super) fn set_instructions(&mut self, instructions: String) -> Result<(), Error> {
@@ -115,6 +131,7 @@ impl Core {
     /// Takes a program built anew; what was set on the predictors and the limits stays.
     fn replace_program(&mut self, mut program: Program) {
         program.limits = self.program.limits;
+        program.rules = self.program.rules.clone();
         let kept: Vec<Predictor> = self
             .predictors()
             .into_iter()
@@ -233,6 +250,16 @@ impl Core {
         spec.step_adapter = program.step.as_ref().map(|_| step.1.name().to_owned());
         spec.completion = program.completion;
         spec.tools = program.tool_specs().cloned().collect();
+        let asked = [
+            (PredictorName::Step, &step.0),
+            (PredictorName::Extract, &extract.0),
+            (PredictorName::Summarise, &summarise.0),
+        ];
+        for (predictor, model) in asked {
+            if let Some(price) = self.prices.get(model.name()) {
+                spec.prices.insert(predictor, price);
+            }
+        }
         let wording = Wording {
             step: (step.1, step.2),
             extract: (extract.1, extract.2),
@@ -251,6 +278,7 @@ impl Core {
                 interruption: stops.interruption,
                 listener,
                 journal: None,
+                condition: self.condition.clone(),
             },
             wording,
             spec,

@@ -8,7 +8,6 @@ mod prediction;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub use call::Call;
 pub use confirmations::Confirmations;
@@ -16,12 +15,13 @@ pub use prediction::{Outcome, PauseContext, Paused, Prediction};
 
 use self::core::{Core, Kind};
 use crate::adapter::{AdapterChoice, Completion};
+use crate::driver::Condition;
 use crate::error::Error;
-use crate::model::{LanguageModel, ModelOptions};
+use crate::model::{LanguageModel, ModelOptions, Prices};
 use crate::predictor::{Demo, Predictor, SavedModule};
 use crate::react::Program;
-use crate::run::Run;
 use crate::run::store::Store;
+use crate::run::{Limits, Rules, Run, TraceStep};
 use crate::signature::{Dynamic, Shape, Signature, TypedSignature};
 use crate::tool::{Confirmation, Tools};
 
@@ -287,11 +287,36 @@ impl<S: Shape> ReAct<S> {
         self
     }
 
-    /// How long a question waits for an answer before it stands as rejected; for ever unless set.
+    /// Changes how far a run may go: `with_limits(|limits| limits.token_budget = Some(50_000))`.
     #[must_use]
-    pub fn with_answer_within(mut self, time: Duration) -> Self {
-        self.core
-            .change_limits(|limits| limits.answer_within = Some(time));
+    pub fn with_limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        self.core.change_limits(change);
+        self
+    }
+
+    /// Changes by which rules a run thinks and ends:
+    /// `with_rules(|rules| rules.success_phrases = vec!["I have it".into()])`.
+    #[must_use]
+    pub fn with_rules(mut self, change: impl FnOnce(&mut Rules)) -> Self {
+        self.core.change_rules(change);
+        self
+    }
+
+    /// What tokens cost. A cost budget needs it, and a trace tells the cost by it.
+    #[must_use]
+    pub fn with_prices(mut self, prices: Prices) -> Self {
+        self.core.set_prices(prices);
+        self
+    }
+
+    /// Ends the loop when this says so of a step that is over: the agent answers from what it has,
+    /// and the reason is [`Custom`](crate::TerminationReason::Custom). A panic ends it, too.
+    #[must_use]
+    pub fn ending_when(
+        mut self,
+        condition: impl Fn(&TraceStep) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.core.set_condition(Condition::new(condition));
         self
     }
 

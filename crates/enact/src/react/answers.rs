@@ -31,6 +31,7 @@ impl RunState {
                 call_id: call_id.to_owned(),
                 observation: Observation::error(format!("Nobody was there to answer: {text}")),
                 duration: Duration::ZERO,
+                from_record: false,
             },
         }
     }

@@ -1,12 +1,16 @@
 //! Taking events into the state of a run.
 
+use std::time::Duration;
+
 use super::compact;
+use super::spending::Room;
 use super::state::{Acting, AfterSummary, CallState, CallStatus, Phase, RunState};
 use crate::model::{ModelErrorKind, Reply};
 use crate::run::{
-    Entry, Event, Observation, PlannedCall, PredictorName, Record, StepOutcome, Stepped,
-    TerminationReason, transcript,
+    Call, Entry, Event, Notice, Observation, PlannedCall, PredictorName, Record, StepOutcome,
+    Stepped, TerminationReason, transcript,
 };
+use crate::tool::Effect;
 
 impl RunState {
     /// Takes an event into the state. The record's position must be the next one.
@@ -27,12 +31,18 @@ impl RunState {
     /// Takes what can be taken without the transcript. Returns the reason when the outputs are
     /// to be extracted next.
     fn fold(&mut self, index: usize, record: &Record) -> Option<TerminationReason> {
+        self.fold_spending(&record.event);
         match &record.event {
             Event::Stepped(stepped) if stepped.outcome == StepOutcome::Extract => {
                 self.iterations += 1;
                 return Some(TerminationReason::Success);
             }
-            Event::LoopEnded { reason } => return Some(*reason),
+            Event::LoopEnded { reason } => {
+                if *reason == TerminationReason::Timeout {
+                    self.spend_step_time();
+                }
+                return Some(*reason);
+            }
             Event::Stepped(stepped) => self.fold_step(index, stepped),
             Event::Misread {
                 predictor,
@@ -49,13 +59,25 @@ impl RunState {
                     self.fold_overflow(*predictor);
                 }
             }
-            Event::ToolStarted { call_id } => self.set_status(call_id, CallStatus::Started),
+            Event::ToolStarted { call_id } => self.fold_start(call_id),
             Event::ToolFinished {
                 call_id,
                 observation,
-                ..
+                duration,
+                from_record,
             } => {
+                if let Some(call) = self.acting_call(call_id) {
+                    call.duration = *duration;
+                    call.is_from_record = *from_record;
+                    call.ran = call.was_started.then_some(index);
+                }
                 self.set_status(call_id, CallStatus::Done(observation.clone()));
+            }
+            Event::Noticed { about, text } => {
+                self.notices.retain(|(waiting, _)| waiting != about);
+                self.was_told_of_limit |= *about == Notice::LimitNear;
+                self.extend_step_prompt(&[transcript::noticed(text)]);
+                self.continue_loop();
             }
             Event::Asked(question) => {
                 let mut question = question.clone();
@@ -93,9 +115,46 @@ impl RunState {
         None
     }
 
+    fn fold_spending(&mut self, event: &Event) {
+        let (predictor, usage, duration) = match event {
+            Event::Stepped(stepped) => {
+                let Stepped {
+                    reply, duration, ..
+                } = &**stepped;
+                (PredictorName::Step, reply.usage, duration)
+            }
+            Event::Misread {
+                predictor,
+                reply,
+                duration,
+                ..
+            } => (*predictor, reply.usage, duration),
+            Event::Summarised {
+                reply, duration, ..
+            } => (PredictorName::Summarise, reply.usage, duration),
+            Event::Extracted {
+                reply, duration, ..
+            } => (PredictorName::Extract, reply.usage, duration),
+            _ => return,
+        };
+        self.spend(predictor, usage, *duration);
+    }
+
+    fn fold_start(&mut self, call_id: &str) {
+        let was_started = match self.acting_call(call_id) {
+            Some(call) => std::mem::replace(&mut call.was_started, true),
+            None => return,
+        };
+        if !was_started {
+            self.spent.tool_calls += 1;
+        }
+        self.set_status(call_id, CallStatus::Started);
+    }
+
     fn fold_step(&mut self, index: usize, stepped: &Stepped) {
         self.iterations += 1;
         self.overflow.reset();
+        self.ending = self.started().rules.ending(stepped.thought());
         match &stepped.outcome {
             StepOutcome::Act => {
                 self.was_nudged = false;
@@ -104,7 +163,11 @@ impl RunState {
                     .iter()
                     .all(|planned| planned.refusal.is_some());
                 self.bad_in_row = if is_bad { self.bad_in_row + 1 } else { 0 };
-                let calls = stepped.calls.iter().map(Self::plan).collect();
+                let calls = stepped
+                    .calls
+                    .iter()
+                    .map(|planned| self.plan(planned))
+                    .collect();
                 self.phase = Phase::Act(Acting {
                     record: index,
                     calls,
@@ -126,11 +189,14 @@ impl RunState {
         }
     }
 
-    fn plan(planned: &PlannedCall) -> CallState {
+    fn plan(&self, planned: &PlannedCall) -> CallState {
         let status = match &planned.refusal {
             Some(refusal) => CallStatus::Done(Observation::error(refusal.clone())),
             None if planned.confirm => CallStatus::Unconfirmed,
-            None => CallStatus::Ready,
+            None => match self.progress.known(&planned.call) {
+                Some(record) if !self.reads_again(&planned.call) => CallStatus::Known(record),
+                _ => CallStatus::Ready,
+            },
         };
         CallState {
             call: planned.call.clone(),
@@ -138,7 +204,17 @@ impl RunState {
             asked: 0,
             answered: None,
             answers: Vec::new(),
+            duration: Duration::ZERO,
+            was_started: false,
+            ran: None,
+            is_from_record: false,
         }
+    }
+
+    /// Whether a call runs although its answer is known.
+    fn reads_again(&self, call: &Call) -> bool {
+        let tool = self.program.tool(&call.name);
+        self.started().rules.reads_again || tool.is_some_and(|(spec, _)| spec.volatile)
     }
 
     fn acting_call(&mut self, call_id: &str) -> Option<&mut CallState> {
@@ -198,7 +274,12 @@ impl RunState {
             _ => AfterSummary::Step,
         };
         self.overflow.count();
-        if let Some(covers) = compact::plan(self, self.overflow) {
+        // A summary is a request, too.
+        let room = self.room(PredictorName::Summarise, &self.step_prompt);
+        if let (Some(covers), false) = (
+            compact::plan(self, self.overflow),
+            matches!(room, Room::None(_)),
+        ) {
             self.phase = Phase::Summarise { covers, then };
             return;
         }
@@ -221,6 +302,7 @@ impl RunState {
             return;
         };
         self.rebuild_step_prompt();
+        self.forget_prompt_size();
         match then {
             AfterSummary::Step => self.phase = Phase::Step,
             AfterSummary::Extract(reason) => self.enter_extract(reason),
@@ -247,6 +329,19 @@ impl RunState {
             }
         });
         if let Some(entries) = entries {
+            let longest = acting.calls.iter().map(|call| call.duration).max();
+            let program = &self.program;
+            let effect = |name: &str| {
+                let tool = program.tool(name);
+                tool.map_or(Effect::Effectful, |(spec, _)| spec.effect)
+            };
+            let threshold = self.run.started().limits.stall_threshold;
+            let finding = self.progress.take(acting, threshold, effect);
+            if finding.is_stalled {
+                self.ending = self.ending.or(Some(TerminationReason::Stalled));
+            }
+            self.notices.extend(finding.notices);
+            self.spent.time = self.spent.time.saturating_add(longest.unwrap_or_default());
             self.extend_step_prompt(&entries);
             self.continue_loop();
         }
@@ -255,12 +350,31 @@ impl RunState {
     /// Goes on with the next step, unless a limit is reached.
     pub(super) fn continue_loop(&mut self) {
         let limits = self.started().limits;
-        self.phase = if self.bad_in_row > limits.max_repairs {
-            Phase::EndLoop(TerminationReason::Failure)
+        let ending = if self.bad_in_row > limits.max_repairs {
+            Some(TerminationReason::Failure)
+        } else if self.ending.is_some() {
+            self.ending
         } else if self.iterations >= limits.max_iterations {
-            Phase::EndLoop(TerminationReason::MaxIterations)
+            Some(TerminationReason::MaxIterations)
         } else {
-            Phase::Step
+            self.used_up()
+        };
+        if let Some(reason) = ending {
+            self.phase = Phase::EndLoop(reason);
+            return;
+        }
+        if let Some((about, text)) = self.notices.pop_front() {
+            self.phase = Phase::Notice(about, text);
+            return;
+        }
+        let near = if self.was_told_of_limit {
+            None
+        } else {
+            self.near_limit()
+        };
+        self.phase = match near {
+            Some(text) => Phase::Notice(Notice::LimitNear, text),
+            None => Phase::Step,
         };
     }
 
@@ -270,6 +384,16 @@ impl RunState {
             .program
             .extract
             .render(&*self.wording.extract.0, &entries);
+        if let Room::None(budget) = self.room(PredictorName::Extract, &prompt) {
+            self.phase = Phase::Fail {
+                reason: budget,
+                message: format!(
+                    "the {} leaves no room for an answer: raise it, or give shorter inputs",
+                    budget.as_str().replace('_', " ")
+                ),
+            };
+            return;
+        }
         self.phase = Phase::Extract {
             reason,
             prompt,

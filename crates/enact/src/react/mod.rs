@@ -9,7 +9,9 @@ mod check;
 mod compact;
 mod fold;
 mod program;
+mod progress;
 mod read;
+mod spending;
 mod state;
 mod text;
 

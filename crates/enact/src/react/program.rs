@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::adapter::{Completion, Tooling};
 use crate::predictor::Predictor;
-use crate::run::Limits;
+use crate::run::{Limits, Rules};
 use crate::signature::{
     Checked, Field, InputError, SchemaError, Signature, SignatureError, Type, Validator, Values,
 };
@@ -34,6 +34,8 @@ pub struct Program {
     pub completion: Completion,
     /// How far a run may go.
     pub limits: Limits,
+    /// By which rules it thinks and ends.
+    pub rules: Rules,
     /// The tools' argument checks, in the order of the specs.
     checks: Arc<[(ToolSpec, Validator)]>,
 }
@@ -153,6 +155,7 @@ impl Program {
                 .map_err(schema_of("the summary"))?,
             completion,
             limits: Limits::default(),
+            rules: Rules::default(),
             checks: checks.into(),
         })
     }

@@ -13,6 +13,8 @@ use crate::model::Reply;
 use crate::run::{Call, Event, PlannedCall, PredictorName, StepOutcome, Stepped};
 use crate::signature::Values;
 
+const NO_CALLS_LEFT: &str = "This call was not executed: the tools may not be called any more.";
+
 /// The event that follows from a reply to a step.
 pub(super) fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
     let Some(predictor) = &state.program().step else {
@@ -107,10 +109,18 @@ fn decide(
     let completing = |call: &ReadCall| call.name == completion.tool_name();
     let stands_alone = calls.iter().all(|(call, _)| completing(call));
     let mut planned = Vec::with_capacity(calls.len());
+    let mut calls_left = state.calls_left();
     for (call, id) in calls {
         if !completing(&call) {
             let mut call = check::tool_call(state.program(), id, call, repairs);
             call.confirm &= !state.allowed.contains_key(&call.call.name);
+            if call.refusal.is_none() {
+                if calls_left == 0 {
+                    call.confirm = false;
+                    call.refusal = Some(NO_CALLS_LEFT.to_owned());
+                }
+                calls_left = calls_left.saturating_sub(1);
+            }
             planned.push(call);
             continue;
         }

@@ -1,17 +1,19 @@
 //! The state of a run: a fold of its log, and what comes next.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::compact::{self, Overflow};
 use super::program::Program;
+use super::progress::Progress;
 use super::read;
+use super::spending::Spent;
 use crate::adapter::Adapter;
 use crate::model::{Capabilities, ModelError, Prompt, Reply, Request};
 use crate::run::{
-    Answerer, Call, Decision, Event, Observation, PredictorName, Question, Record, Run, RunError,
-    Started, TerminationReason,
+    Answerer, Call, Decision, Event, Notice, Observation, PredictorName, Question, Record, Run,
+    RunError, Started, TerminationReason,
 };
 use crate::signature::Values;
 use crate::tool::Effect;
@@ -67,6 +69,7 @@ pub struct ToolCall {
 #[derive(Debug)]
 pub(super) enum Phase {
     Step,
+    Notice(Notice, String),
     Act(Acting),
     Summarise {
         covers: usize,
@@ -113,6 +116,12 @@ pub(super) struct CallState {
     pub(super) answered: Option<Box<Question>>,
     /// What a person answered to the tool's own questions.
     pub(super) answers: Vec<(String, String)>,
+    /// How long it took.
+    pub(super) duration: Duration,
+    pub(super) was_started: bool,
+    /// The record of what it gave, if it really ran.
+    pub(super) ran: Option<usize>,
+    pub(super) is_from_record: bool,
 }
 
 #[derive(Debug, PartialEq)]
@@ -123,6 +132,8 @@ pub(super) enum CallStatus {
     Asked(Box<Question>),
     /// A person decided that this is what it gives.
     Decided(Observation),
+    /// The same call was answered in this record, and the answer holds.
+    Known(usize),
     Ready,
     Started,
     /// Was started by a process that is gone: nobody knows whether it happened.
@@ -148,6 +159,15 @@ pub struct RunState {
     /// The tools that a person allowed for the rest of the run, with the question that they
     /// answered so.
     pub(super) allowed: HashMap<String, String>,
+    pub(super) spent: Spent,
+    pub(super) progress: Progress,
+    /// What the model is to be told before the next step.
+    pub(super) notices: VecDeque<(Notice, String)>,
+    pub(super) was_told_of_limit: bool,
+    /// Why the loop is to end after this step, for other reasons than a limit.
+    pub(super) ending: Option<TerminationReason>,
+    /// What a step's request carries beside its messages, in bytes.
+    pub(super) frame_bytes: usize,
 }
 
 impl RunState {
@@ -169,10 +189,19 @@ impl RunState {
             was_nudged: false,
             overflow: Overflow::default(),
             allowed: HashMap::new(),
+            spent: Spent::default(),
+            progress: Progress::default(),
+            notices: VecDeque::new(),
+            was_told_of_limit: false,
+            ending: None,
+            frame_bytes: 0,
         };
         state.steps_before = state.count_earlier_steps();
         if state.program.step.is_some() {
             state.rebuild_step_prompt();
+            if let Next::Model(call) = state.ask(PredictorName::Step, Prompt::new()) {
+                state.frame_bytes = state.measure_frame(&call.request);
+            }
             state.continue_loop();
         } else {
             state.enter_extract(TerminationReason::Success);
@@ -209,6 +238,11 @@ impl RunState {
         self.run
     }
 
+    /// How many steps were taken.
+    pub fn steps_taken(&self) -> u32 {
+        self.iterations
+    }
+
     /// How the run began.
     pub(super) fn started(&self) -> &Started {
         self.run.started()
@@ -235,6 +269,10 @@ impl RunState {
     pub fn next(&self) -> Next {
         match &self.phase {
             Phase::Step => self.ask(PredictorName::Step, self.step_prompt.clone()),
+            Phase::Notice(about, text) => Next::Record(Event::Noticed {
+                about: *about,
+                text: text.clone(),
+            }),
             Phase::Act(acting) => self.next_action(acting),
             Phase::Summarise { covers, .. } => {
                 let entries = compact::summary_request(self, *covers, self.overflow);
@@ -265,6 +303,7 @@ impl RunState {
             _ => (&self.program.extract, &self.wording.extract),
         };
         let request = asking.request(&**adapter, *capabilities, prompt);
+        let request = self.confine(predictor, request);
         Next::Model(ModelCall { predictor, request })
     }
 
@@ -290,6 +329,9 @@ impl RunState {
                 }
                 CallStatus::Decided(observation) => {
                     return Next::Record(tool_finished(&state.call, observation.clone()));
+                }
+                CallStatus::Known(record) => {
+                    return Next::Record(self.known_answer(&state.call, *record));
                 }
                 CallStatus::Asked(question) if self.is_allowed(question) => {
                     return Next::Record(Event::Answered {
@@ -318,6 +360,20 @@ impl RunState {
             Next::Wait
         } else {
             Next::Human(questions)
+        }
+    }
+
+    /// What a call gives whose answer is known already.
+    fn known_answer(&self, call: &Call, record: usize) -> Event {
+        let observation = match &self.run.records()[record].event {
+            Event::ToolFinished { observation, .. } => observation.clone(),
+            _ => Observation::error("the answer is lost"),
+        };
+        Event::ToolFinished {
+            call_id: call.id.clone(),
+            observation,
+            duration: Duration::ZERO,
+            from_record: true,
         }
     }
 
@@ -365,6 +421,7 @@ fn tool_finished(call: &Call, observation: Observation) -> Event {
         call_id: call.id.clone(),
         observation,
         duration: Duration::ZERO,
+        from_record: false,
     }
 }
 

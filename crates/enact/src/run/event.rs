@@ -1,5 +1,6 @@
 //! The events of a run: what the log is made of.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,9 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::completion::Completion;
 use super::history::{Call, History, Observation};
+use super::limits::Limits;
 use super::question::{Answerer, Decision, Question};
 use super::repair::Repair;
-use crate::model::{ModelErrorKind, Reply};
+use super::rules::Rules;
+use crate::model::{ModelErrorKind, Price, Reply};
 use crate::signature::{Signature, Values};
 use crate::tool::ToolSpec;
 
@@ -84,6 +87,16 @@ pub enum Event {
         /// How long it took.
         #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
         duration: Duration,
+        /// Whether it was not run, because the same call had been made and nothing changed since.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        from_record: bool,
+    },
+    /// The model is told something about its work.
+    Noticed {
+        /// What about.
+        about: Notice,
+        /// In these words.
+        text: String,
     },
     /// A person is asked.
     Asked(Box<Question>),
@@ -164,6 +177,9 @@ pub struct Started {
     pub history: History,
     /// The limits of this run.
     pub limits: Limits,
+    /// The rules of this run.
+    #[serde(default, skip_serializing_if = "Rules::is_default")]
+    pub rules: Rules,
     /// Whether nobody is to be asked about a call in doubt: it becomes an error observation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unattended: bool,
@@ -190,6 +206,9 @@ pub struct AgentSpec {
     /// The tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSpec>,
+    /// What tokens cost, by predictor, as far as it is known.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<PredictorName, Price>,
     /// What the caller noted, to build the agent again. Not read by enact.
     #[serde(default, skip_serializing_if = "Values::is_empty")]
     pub notes: Values,
@@ -206,6 +225,7 @@ impl AgentSpec {
             step_adapter: None,
             completion: Completion::default(),
             tools: Vec::new(),
+            prices: BTreeMap::new(),
             notes: Values::new(),
         }
     }
@@ -234,46 +254,8 @@ impl AgentSpec {
     }
 }
 
-/// How far a run may go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Steps before the agent has to answer from what it has. DSPy calls it `max_iters`, dspy.ex
-    /// `max_steps`.
-    pub max_iterations: u32,
-    /// Replies in a row that may be unreadable or call nothing that exists.
-    pub max_repairs: u32,
-    /// How long a question waits for an answer before it stands as rejected; for ever unless set.
-    #[serde(
-        rename = "answer_within_ns",
-        with = "crate::tool::nanos::optional",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub answer_within: Option<Duration>,
-}
-
-impl Limits {
-    /// When a question that is asked now expires.
-    pub(crate) fn expiry(&self, asked: Timestamp) -> Option<Timestamp> {
-        let within = jiff::SignedDuration::try_from(self.answer_within?).ok()?;
-        // Later than time itself is never.
-        asked.checked_add(within).ok()
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            max_iterations: 10,
-            max_repairs: 3,
-            answer_within: None,
-        }
-    }
-}
-
 /// A predictor inside an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PredictorName {
     /// Chooses the next tool call.
@@ -337,6 +319,21 @@ pub struct PlannedCall {
     pub confirm: bool,
 }
 
+/// What a model is told about its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Notice {
+    /// It goes round in circles.
+    Stall,
+    /// It repeated a call that had failed.
+    RepeatedFailure,
+    /// It repeated a call whose answer it has.
+    RepeatedCall,
+    /// A limit is near.
+    LimitNear,
+}
+
 /// What follows from a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -366,6 +363,10 @@ pub enum TerminationReason {
     Stalled,
     /// The context or the token budget was used up.
     TokenBudget,
+    /// The cost budget was used up.
+    CostBudget,
+    /// The tools were called as often as they may.
+    ToolCallBudget,
     /// It ran out of time.
     Timeout,
     /// It was told to stop.
@@ -383,6 +384,8 @@ impl TerminationReason {
             Self::Failure => "failure",
             Self::Stalled => "stalled",
             Self::TokenBudget => "token_budget",
+            Self::CostBudget => "cost_budget",
+            Self::ToolCallBudget => "tool_call_budget",
             Self::Timeout => "timeout",
             Self::Cancelled => "cancelled",
             Self::Custom => "custom",

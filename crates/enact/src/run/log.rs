@@ -5,13 +5,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::asked::{self, AskedQuestion};
-use super::event::{Event, FORMAT, Record, Started, TerminationReason};
+use super::event::{Event, FORMAT, PredictorName, Record, Started, TerminationReason};
 use super::history::{Entry, History};
 use super::question::{ConfirmationStatus, Question};
 use super::scratchpad;
+use super::trace::{self, Trace, TraceStep};
 use super::trajectory::Trajectory;
 use super::transcript;
-use crate::model::Usage;
+use crate::model::{ModelErrorKind, Usage};
 use crate::signature::Values;
 
 /// The log of one run. Everything else that is told of a run is computed from it.
@@ -129,19 +130,44 @@ impl Run {
         scratchpad::of(self)
     }
 
+    /// What was done, step by step, with time, tokens, attempts and cost.
+    pub fn trace(&self) -> Trace {
+        trace::of(self)
+    }
+
+    /// The last step, if all that it did is over.
+    pub(crate) fn last_step(&self) -> Option<TraceStep> {
+        trace::last_step(self)
+    }
+
     /// Tokens and requests spent so far.
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
-        for event in self.events() {
-            match event {
-                Event::Stepped(stepped) => usage += stepped.reply.usage,
-                Event::Misread { reply, .. }
-                | Event::Summarised { reply, .. }
-                | Event::Extracted { reply, .. } => usage += reply.usage,
-                _ => {}
-            }
+        for (_, spent) in self.spending() {
+            usage += spent;
         }
         usage
+    }
+
+    /// What they cost; `None` if a price is not known.
+    pub fn cost(&self) -> Option<f64> {
+        let prices = &self.started.agent.prices;
+        let costs = self
+            .spending()
+            .map(|(predictor, usage)| prices.get(&predictor).map(|price| price.of(usage)));
+        costs.sum()
+    }
+
+    fn spending(&self) -> impl Iterator<Item = (PredictorName, Usage)> {
+        self.events().filter_map(|event| match event {
+            Event::Stepped(stepped) => Some((PredictorName::Step, stepped.reply.usage)),
+            Event::Misread {
+                predictor, reply, ..
+            } => Some((*predictor, reply.usage)),
+            Event::Summarised { reply, .. } => Some((PredictorName::Summarise, reply.usage)),
+            Event::Extracted { reply, .. } => Some((PredictorName::Extract, reply.usage)),
+            _ => None,
+        })
     }
 
     /// Every question that the run asked, with what became of it.
@@ -156,6 +182,14 @@ impl Run {
             .filter(|asked| asked.status == ConfirmationStatus::Pending)
             .map(|asked| asked.question)
             .collect()
+    }
+
+    /// Whether a prompt was too long for its model.
+    pub(crate) fn has_overflowed(&self) -> bool {
+        let kind = ModelErrorKind::ContextLength;
+        self.events().any(
+            |event| matches!(event, Event::ModelFailed { kind: failed, .. } if *failed == kind),
+        )
     }
 
     /// Why the run ended, if it did.

@@ -5,27 +5,33 @@ mod chat;
 mod completion;
 mod event;
 mod history;
+mod limits;
 mod log;
 mod question;
 mod repair;
+mod rules;
 mod scratchpad;
 pub mod store;
+mod trace;
 mod trajectory;
 pub(crate) mod transcript;
 
 pub use asked::AskedQuestion;
 pub use completion::Completion;
 pub use event::{
-    AgentSpec, Event, FORMAT, Limits, PlannedCall, PredictorName, Record, Started, StepOutcome,
+    AgentSpec, Event, FORMAT, Notice, PlannedCall, PredictorName, Record, Started, StepOutcome,
     Stepped, TerminationReason,
 };
 pub use history::{Call, Entry, History, HistoryError, Observation, ToolResult};
 pub(crate) use history::{visible, visible_positions};
+pub use limits::Limits;
 pub use log::{Run, RunError};
 pub(crate) use question::Origin;
 pub use question::{
     AnswerError, Answerer, ConfirmationStatus, Decision, Question, QuestionKind, canonical_json,
 };
 pub use repair::{Repair, RepairKind};
+pub use rules::Rules;
+pub use trace::{Action, ActionKind, Trace, TraceStep};
 pub(crate) use trajectory::indented;
 pub use trajectory::{COMPLETED, Trajectory, TrajectoryStep};

@@ -75,6 +75,7 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
                     edits.insert(&call.id, (*call).clone());
                 }
             }
+            Event::Noticed { text, .. } => entries.push(noticed(text)),
             Event::Summarised {
                 summary, covers, ..
             } => {
@@ -169,6 +170,13 @@ pub(crate) fn nudged(step: &Stepped, notice: &str) -> [Entry; 2] {
             text: notice.to_owned(),
         },
     ]
+}
+
+/// What a notice adds to the transcript.
+pub(crate) fn noticed(text: &str) -> Entry {
+    Entry::Notice {
+        text: text.to_owned(),
+    }
 }
 
 /// What an unreadable reply adds to the transcript.

@@ -107,6 +107,16 @@ impl FnTool {
         }
     }
 
+    /// Declares that answers change by themselves: the same call is made again, not answered from
+    /// the record.
+    #[must_use]
+    pub fn volatile(self) -> Self {
+        Self {
+            spec: self.spec.volatile(),
+            ..self
+        }
+    }
+
     /// Runs one call at a time.
     #[must_use]
     pub fn serial(self) -> Self {

@@ -34,6 +34,9 @@ pub struct ToolSpec {
     pub effect: Effect,
     /// Whether a person is asked first.
     pub confirmation: Confirmation,
+    /// Whether its answers change by themselves, so that the same call is worth making again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub volatile: bool,
     /// Whether its calls run one after the other even when the model asks for several at once.
     pub serial: bool,
     /// How long one call may take.
@@ -53,6 +56,7 @@ impl ToolSpec {
             parameters,
             effect: Effect::default(),
             confirmation: Confirmation::default(),
+            volatile: false,
             serial: false,
             timeout: Self::DEFAULT_TIMEOUT,
         }
@@ -69,6 +73,15 @@ impl ToolSpec {
     pub fn with_confirmation(self, confirmation: Confirmation) -> Self {
         Self {
             confirmation,
+            ..self
+        }
+    }
+
+    /// The same, with answers that change by themselves.
+    #[must_use]
+    pub fn volatile(self) -> Self {
+        Self {
+            volatile: true,
             ..self
         }
     }

@@ -318,7 +318,7 @@ async fn a_question_that_nobody_answers_in_time_is_a_rejection() {
         Tools::new().with(Counted::new(pay().require_confirmation(), count.clone())),
         [pays(&[1]), done()],
     )
-    .map(|agent| agent.with_answer_within(Duration::from_secs(60)));
+    .map(|agent| agent.with_limits(|limits| limits.answer_within = Some(Duration::from_secs(60))));
     let waiting = start(&played).await;
     let expiry = waiting.questions()[0].expires_at.unwrap();
     assert!(expiry > jiff::Timestamp::now());

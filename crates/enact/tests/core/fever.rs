@@ -66,6 +66,8 @@ async fn recorded_episodes_replay_to_the_recorded_answers() {
                 async move { Ok::<_, ToolError>(observation) }
             })
             .read_only()
+            // A repeated look-up goes on to the next place.
+            .volatile()
         };
         let tools = Tools::new()
             .with(tool("Search", &model))
@@ -75,6 +77,8 @@ async fn recorded_episodes_replay_to_the_recorded_answers() {
             .with_adapter(Tagged::default())
             .with_max_iterations(20)
             .with_max_repairs(20)
+            // One of the agents went round in circles, and was let.
+            .with_limits(|limits| limits.stall_threshold = 0)
             .with_model(model.clone());
         let outcome = agent.call(values! { claim: episode["claim"] }).await;
         model.abandon();

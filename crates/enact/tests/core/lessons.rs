@@ -234,7 +234,8 @@ async fn lesson_of_a_batch_only_the_unfinished_call_is_in_doubt() {
 async fn lesson_a_crash_at_step_47_of_50_costs_nothing_that_was_done() {
     let count = Arc::new(AtomicUsize::new(0));
     let tool = Counted::new(effectful_search(), count.clone());
-    let steps = (0..49).map(|_| searches()).chain([done()]);
+    let searches = |n: usize| call("search", json!({"query": format!("x {n}")}));
+    let steps = (0..49).map(searches).chain([done()]);
     let played = agent("question -> answer", Tools::new().with(tool), steps)
         .map(|agent| agent.with_max_iterations(60));
     let store = MemoryStore::new();
@@ -247,7 +248,7 @@ async fn lesson_a_crash_at_step_47_of_50_costs_nothing_that_was_done() {
         .nth(46)
         .unwrap();
     let asked = played.model.requests().len();
-    for step in [searches(), searches(), done()] {
+    for step in [searches(47), searches(48), done()] {
         played.model.push(step);
     }
     let outcome = played.agent.resume(prefix(&whole, cut + 1)).await.unwrap();

@@ -36,7 +36,7 @@ async fn dspy_error_retry_both_failures_are_recorded_and_extract_runs() {
 #[tokio::test]
 async fn the_default_limit_is_ten_steps() {
     let script = (0..10)
-        .map(|_| call("search", json!({"query": "x"})))
+        .map(|n| call("search", json!({"query": format!("x {n}")})))
         .chain([extracted("a")]);
     let played = agent("question -> answer", search_and_add(), script);
     let done = played.call(values! { question: "q" }).await;

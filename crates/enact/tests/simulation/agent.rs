@@ -142,6 +142,7 @@ impl Agent {
             inputs: values! { question: "q" },
             history: History::new(),
             limits: self.program.limits,
+            rules: enact::run::Rules::default(),
             is_unattended: self.is_unattended,
         }
     }

@@ -210,6 +210,7 @@ impl Process<'_> {
                             call_id: call.call.id,
                             observation,
                             duration: Duration::from_millis(3),
+                            from_record: false,
                         },
                         Given::Question(text) => self.state.tool_asks(&call.call.id, text),
                     };

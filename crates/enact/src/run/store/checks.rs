@@ -5,9 +5,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{RunFilter, RunStatus, Store, StoreErrorKind};
-use crate::run::event::{AgentSpec, Event, FORMAT, Limits, Record, Started, TerminationReason};
+use crate::run::event::{AgentSpec, Event, FORMAT, Record, Started, TerminationReason};
 use crate::run::history::{Call, History};
+use crate::run::limits::Limits;
 use crate::run::question::{Answerer, Decision, Origin, Question};
+use crate::run::rules::Rules;
 use crate::signature::{Signature, Values};
 
 /// Checks that an empty store keeps what [`Store`] promises. The error says what it broke.
@@ -30,6 +32,7 @@ fn started(run_id: &str, second: i64) -> Result<Record, String> {
         inputs: Values::from_iter([("question".to_owned(), "Why? ü \u{0} \\".into())]),
         history: History::new(),
         limits: Limits::default(),
+        rules: Rules::default(),
         is_unattended: false,
     };
     let at = Timestamp::from_second(second).map_err(|error| error.to_string())?;

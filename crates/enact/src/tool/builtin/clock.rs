@@ -36,6 +36,7 @@ pub fn current_time() -> FnTool {
         },
     )
     .read_only()
+    .volatile()
 }
 
 fn zone(name: &str) -> Result<TimeZone, ToolError> {

@@ -21,4 +21,5 @@ pub fn ask_user() -> FnTool {
         |args: AskArgs, context: ToolContext| async move { context.ask(&args.question) },
     )
     .read_only()
+    .volatile()
 }

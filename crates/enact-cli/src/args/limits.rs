@@ -1,0 +1,89 @@
+//! The flags that say how far a run may go.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use enact::run::Limits;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct LimitArgs {
+    /// How many steps it may take before it has to answer.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_iterations: u32,
+
+    /// How many tool calls may run.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tool_calls: Option<u32>,
+
+    /// How many tokens may be read and written, the final answer included.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) token_budget: Option<u64>,
+
+    /// What the run may cost, by the prices of `--prices`.
+    #[arg(long, value_name = "X", value_parser = money, requires = "prices")]
+    pub(crate) cost_budget: Option<f64>,
+
+    /// A JSON file with what a million tokens cost: {"model": {"input": 2.5, "output": 10}}.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
+
+    /// How long models and tools may work, such as 90s or 5m.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) time_budget: Option<Duration>,
+
+    /// How many steps in a row may bring nothing new before it is warned, then ended; 0 for any.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) stall_threshold: u32,
+
+    /// How many tokens of one observation it is shown; 0 for all.
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    pub(crate) max_observation_tokens: u32,
+
+    /// How long a question may wait, such as 30m or 2h; after that the call is rejected.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) answer_within: Option<Duration>,
+}
+
+impl LimitArgs {
+    pub(crate) fn apply(&self, limits: &mut Limits) {
+        limits.max_iterations = self.max_iterations;
+        limits.max_tool_calls = self.max_tool_calls;
+        limits.token_budget = self.token_budget;
+        limits.cost_budget = self.cost_budget;
+        limits.time_budget = self.time_budget;
+        limits.stall_threshold = self.stall_threshold;
+        limits.max_observation_tokens = self.max_observation_tokens;
+        limits.answer_within = self.answer_within;
+    }
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let time = text.parse::<jiff::SignedDuration>().ok();
+    match time.and_then(|time| Duration::try_from(time).ok()) {
+        Some(time) if !time.is_zero() => Ok(time),
+        _ => Err("give a time such as 90s, 30m or 2h".to_owned()),
+    }
+}
+
+fn money(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        _ => Err("give a number above 0".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_longer_than_nothing() {
+        assert_eq!(time("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(time("2h30m"), Ok(Duration::from_secs(9_000)));
+        for bad in ["", "0s", "-1h", "soon", "5"] {
+            assert!(time(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The calls under way.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::time::Instant;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+
+use super::tools::{self, Outcome};
+use super::{World, within};
+use crate::react::{RunState, ToolCall};
+use crate::run::Call;
+
+/// The calls under way, and until when they may be.
+#[derive(Default)]
+pub(super) struct Running {
+    calls: FuturesUnordered<Pin<Box<dyn Future<Output = Outcome> + Send>>>,
+    under_way: Vec<(Call, Instant)>,
+    given_up: VecDeque<Outcome>,
+    deadline: Option<Instant>,
+}
+
+impl Running {
+    /// Starts calls. Those of one step share the time that the step has.
+    pub(super) fn start(&mut self, state: &RunState, world: &World, calls: Vec<ToolCall>) {
+        if self.under_way.is_empty() {
+            let left = state.time_left();
+            self.deadline = left.and_then(|left| Instant::now().checked_add(left));
+        }
+        for call in calls {
+            self.under_way.push((call.call.clone(), Instant::now()));
+            let run = tools::run(world, state.run().id().to_owned(), call);
+            self.calls.push(Box::pin(run));
+        }
+    }
+
+    /// What came of the next call that ends. When the time of the run is up, all are given up.
+    pub(super) async fn next(&mut self) -> Option<Outcome> {
+        if let Some(outcome) = self.given_up.pop_front() {
+            return Some(outcome);
+        }
+        let left = self
+            .deadline
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let outcome = match within(left, self.calls.next()).await {
+            Some(outcome) => outcome?,
+            None => {
+                self.calls.clear();
+                let given_up = self.under_way.drain(..);
+                let given_up = given_up.map(|(call, began)| tools::given_up(call, began));
+                self.given_up.extend(given_up);
+                self.given_up.pop_front()?
+            }
+        };
+        let ended = outcome.call_id();
+        self.under_way.retain(|(call, _)| call.id != ended);
+        Some(outcome)
+    }
+}

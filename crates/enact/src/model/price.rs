@@ -1,0 +1,114 @@
+//! What tokens cost.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Usage;
+
+const MILLION: f64 = 1_000_000.0;
+
+/// What a million tokens of a model cost, in one currency.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Price {
+    /// Tokens read.
+    pub input: f64,
+    /// Tokens read from the prompt cache; the price of `input` unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_input: Option<f64>,
+    /// Tokens written.
+    pub output: f64,
+}
+
+impl Price {
+    /// What this usage costs.
+    pub fn of(&self, usage: Usage) -> f64 {
+        let cached = usage.cached_input_tokens.min(usage.input_tokens);
+        let fresh = usage.input_tokens - cached;
+        (fresh as f64 * self.input
+            + cached as f64 * self.cached_input.unwrap_or(self.input)
+            + usage.output_tokens as f64 * self.output)
+            / MILLION
+    }
+}
+
+/// Prices by the name of the model. There are none but those that you put in: providers change them.
+///
+/// ```
+/// use enact::model::Prices;
+///
+/// let prices: Prices = serde_json::from_str(
+///     r#"{"large": {"input": 2.5, "cached_input": 1.25, "output": 10}}"#,
+/// )?;
+/// assert!(prices.get("large").is_some());
+/// assert!(prices.get("large-2026-11-15").is_some());
+/// assert!(prices.get("small").is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Prices {
+    by_model: BTreeMap<String, Price>,
+}
+
+impl Prices {
+    /// No prices.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same with one more.
+    #[must_use]
+    pub fn with(mut self, model: impl Into<String>, price: Price) -> Self {
+        self.by_model.insert(model.into(), price);
+        self
+    }
+
+    /// The price of a model: under its own name, or under the longest name that, followed by a
+    /// dash, begins it.
+    pub fn get(&self, model: &str) -> Option<Price> {
+        let begins = |name: &str| {
+            let rest = model.strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        let fitting = self.by_model.iter().filter(|(name, _)| begins(name));
+        let longest = fitting.max_by_key(|(name, _)| name.len());
+        longest.map(|(_, price)| *price)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cached_tokens_cost_their_own_price() {
+        let mut usage = Usage::of_request(1_000_000, 100_000);
+        let price = Price {
+            input: 2.0,
+            cached_input: Some(0.5),
+            output: 10.0,
+        };
+        assert_eq!(price.of(usage), 3.0);
+        usage.cached_input_tokens = 400_000;
+        assert_eq!(price.of(usage), 1.2 + 0.2 + 1.0);
+    }
+
+    #[test]
+    fn a_dated_model_has_the_price_of_its_name() {
+        let price = |input| Price {
+            input,
+            cached_input: None,
+            output: 1.0,
+        };
+        let prices = Prices::new()
+            .with("m", price(1.0))
+            .with("m-mini", price(0.1));
+        assert_eq!(
+            prices.get("m-mini-2026").map(|price| price.input),
+            Some(0.1)
+        );
+        assert_eq!(prices.get("m-2026").map(|price| price.input), Some(1.0));
+        assert_eq!(prices.get("max"), None);
+    }
+}

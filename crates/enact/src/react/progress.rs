@@ -1,0 +1,239 @@
+//! Whether an agent gets anywhere: steps that repeat each other, calls that fail again, calls whose
+//! answer is known.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use super::state::{Acting, CallStatus};
+use crate::run::{Call, Notice, Observation, canonical_json};
+use crate::tool::Effect;
+
+/// How alike two texts have to be to count as one.
+const ALIKE: f64 = 0.9;
+/// Longer texts are compared by their beginnings.
+const COMPARED: usize = 400;
+
+/// What the steps so far say about progress.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    last: Vec<Act>,
+    /// Steps in a row that repeat each other, the first included.
+    in_row: u32,
+    was_warned: bool,
+    failed: HashSet<String>,
+    /// Calls that changed nothing and whose answers still hold, with the records of the answers.
+    known: HashMap<String, usize>,
+}
+
+/// A call that ran and what it gave.
+#[derive(Debug)]
+struct Act {
+    name: String,
+    args: Value,
+    effect: Effect,
+    observation: String,
+    is_error: bool,
+}
+
+/// What a step shows.
+#[derive(Debug, Default)]
+pub(super) struct Finding {
+    pub(super) is_stalled: bool,
+    pub(super) notices: Vec<(Notice, String)>,
+}
+
+impl Progress {
+    /// The record that answers a call, if the call need not run.
+    pub(super) fn known(&self, call: &Call) -> Option<usize> {
+        self.known.get(&key(call)).copied()
+    }
+
+    /// Takes in a step whose calls are all done. `effect` tells what a tool may change, `answer`
+    /// in which record a call was answered.
+    pub(super) fn take(
+        &mut self,
+        acting: &Acting,
+        threshold: u32,
+        effect: impl Fn(&str) -> Effect,
+    ) -> Finding {
+        let mut finding = Finding::default();
+        let mut acts = Vec::with_capacity(acting.calls.len());
+        let ran = acting.calls.iter().filter(|state| state.ran.is_some());
+        for state in ran.clone() {
+            let CallStatus::Done(observation) = &state.status else {
+                continue;
+            };
+            acts.push(act(&state.call, observation, effect(&state.call.name)));
+            if observation.is_error && !self.failed.insert(key(&state.call)) {
+                finding.notices.push((
+                    Notice::RepeatedFailure,
+                    format!(
+                        "`{}` failed before with the same arguments. Change them, or try another \
+                         way.",
+                        state.call.name
+                    ),
+                ));
+            }
+        }
+        self.remember(acting, &effect);
+        for state in acting.calls.iter().filter(|state| state.is_from_record) {
+            finding.notices.push((
+                Notice::RepeatedCall,
+                format!(
+                    "`{}` was not run again: you made the same call before, nothing has changed \
+                     since, and this is its answer.",
+                    state.call.name
+                ),
+            ));
+            if let CallStatus::Done(observation) = &state.status {
+                acts.push(act(&state.call, observation, Effect::ReadOnly));
+            }
+        }
+        if acts.is_empty() {
+            return finding;
+        }
+        let repeats = acts.len() == self.last.len()
+            && acts
+                .iter()
+                .zip(&self.last)
+                .all(|(new, old)| new.repeats(old));
+        self.last = acts;
+        if !repeats {
+            self.in_row = 1;
+            self.was_warned = false;
+            return finding;
+        }
+        self.in_row = self.in_row.saturating_add(1);
+        if threshold == 0 || self.in_row < threshold {
+            return finding;
+        }
+        finding.is_stalled = self.was_warned;
+        if !self.was_warned {
+            self.was_warned = true;
+            let text = format!(
+                "The last {} steps were the same, and brought nothing new. Do something else: \
+                 other arguments, another tool, or the answer from what you know. One more of the \
+                 same ends the task.",
+                self.in_row
+            );
+            finding.notices.insert(0, (Notice::Stall, text));
+        }
+        finding
+    }
+
+    /// Answers hold until something may have changed.
+    fn remember(&mut self, acting: &Acting, effect: &impl Fn(&str) -> Effect) {
+        let ran = || acting.calls.iter().filter(|state| state.ran.is_some());
+        if ran().any(|state| effect(&state.call.name) != Effect::ReadOnly) {
+            self.known.clear();
+            return;
+        }
+        for state in ran() {
+            if let (CallStatus::Done(observation), Some(record)) = (&state.status, state.ran)
+                && !observation.is_error
+            {
+                self.known.insert(key(&state.call), record);
+            }
+        }
+    }
+}
+
+fn act(call: &Call, observation: &Observation, effect: Effect) -> Act {
+    Act {
+        name: call.name.clone(),
+        args: Value::Object(call.args.clone()),
+        effect,
+        observation: observation.text(),
+        is_error: observation.is_error,
+    }
+}
+
+fn key(call: &Call) -> String {
+    let args = canonical_json(&Value::Object(call.args.clone()));
+    format!("{} {args}", call.name)
+}
+
+impl Act {
+    /// Whether this is an earlier call over again. What changes the world makes progress by doing
+    /// so: there only the very same call counts, or the same failure.
+    fn repeats(&self, earlier: &Act) -> bool {
+        let is_same_tool = self.name == earlier.name;
+        let is_same_outcome = self.observation == earlier.observation
+            && self.is_error == earlier.is_error
+            && (self.is_error
+                || (self.effect == Effect::ReadOnly && earlier.effect == Effect::ReadOnly));
+        let is_same_call = is_same_tool
+            && match self.effect {
+                Effect::ReadOnly => is_alike(&self.args, &earlier.args),
+                _ => canonical_json(&self.args) == canonical_json(&earlier.args),
+            };
+        is_same_call || is_same_outcome
+    }
+}
+
+/// Whether two arguments are the same up to the wording of texts.
+fn is_alike(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::String(a), Value::String(b)) => are_texts_alike(a, b),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_alike(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter()
+                    .all(|(key, a)| b.get(key).is_some_and(|b| is_alike(a, b)))
+        }
+        (a, b) => canonical_json(a) == canonical_json(b),
+    }
+}
+
+fn are_texts_alike(a: &str, b: &str) -> bool {
+    // Page 2 is not page 1 again.
+    let numbers = |text: &str| -> String { text.chars().filter(char::is_ascii_digit).collect() };
+    if numbers(a) != numbers(b) {
+        return false;
+    }
+    let words = |text: &str| -> String {
+        let lower = text.to_lowercase();
+        let words = lower
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty());
+        words
+            .collect::<Vec<_>>()
+            .join(" ")
+            .chars()
+            .take(COMPARED)
+            .collect()
+    };
+    let (a, b) = (words(a), words(b));
+    a == b || (a.len() >= 12 && strsim::normalized_levenshtein(&a, &b) >= ALIKE)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_alike_up_to_their_wording() {
+        for (a, b) in [
+            ("Population of France", "population of france?"),
+            ("weather in  Paris, today", "Weather in Paris today"),
+            ("the capital of Australia", "the capital of Austalia"),
+        ] {
+            assert!(is_alike(&json!({"q": a}), &json!({"q": b})), "{a} / {b}");
+        }
+        for (a, b) in [
+            ("page/1/of/the/catalogue", "page/2/of/the/catalogue"),
+            ("Paris", "Peris"),
+            ("capital of France", "capital of Greece"),
+        ] {
+            assert!(!is_alike(&json!({"q": a}), &json!({"q": b})), "{a} / {b}");
+        }
+        assert!(!is_alike(&json!({"n": 1}), &json!({"n": 2})));
+        assert!(!is_alike(&json!({"q": "x"}), &json!({"q": "x", "n": 2})));
+        assert!(is_alike(&json!({"a": 1, "b": 2}), &json!({"b": 2, "a": 1})));
+    }
+}

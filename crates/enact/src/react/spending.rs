@@ -1,0 +1,243 @@
+//! What a run has spent, and whether there is room for another request.
+
+use std::time::Duration;
+
+use super::state::{Phase, RunState};
+use crate::model::{Prompt, Request, ResponseFormat, Usage};
+use crate::run::{Event, PredictorName, TerminationReason};
+
+/// Fewer bytes than a token has in almost any text, so that tokens are rather over- than
+/// underestimated.
+const BYTES_PER_TOKEN: usize = 3;
+/// The reply of the final answer, and what its prompt holds beyond that of a step.
+const ANSWER_TOKENS: u64 = 512;
+const ANSWER_PROMPT_TOKENS: u64 = 300;
+/// No reply of fewer tokens is worth asking for.
+const SMALLEST_REPLY: u64 = 64;
+
+/// What a run has spent so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Spent {
+    pub(super) usage: Usage,
+    pub(super) cost: f64,
+    /// Of models and tools. Waiting for people does not count.
+    pub(super) time: Duration,
+    pub(super) tool_calls: u32,
+    /// The tokens of the last step's prompt, and its bytes then.
+    known: Option<(u64, usize)>,
+}
+
+/// How many tokens a reply may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    Unlimited,
+    Tokens(u64),
+    /// Not even the request may be made.
+    None(TerminationReason),
+}
+
+impl RunState {
+    /// Takes a reply into account.
+    pub(super) fn spend(&mut self, predictor: PredictorName, usage: Usage, time: Duration) {
+        self.spent.usage += usage;
+        self.spent.time = self.spent.time.saturating_add(time);
+        if let Some(price) = self.started().agent.prices.get(&predictor) {
+            self.spent.cost += price.of(usage);
+        }
+        if predictor == PredictorName::Step && usage.input_tokens > 0 {
+            self.spent.known = Some((usage.input_tokens, self.step_prompt.bytes()));
+        }
+    }
+
+    /// The step prompt was made anew: what is known of the old one does not count.
+    pub(super) fn forget_prompt_size(&mut self) {
+        self.spent.known = None;
+    }
+
+    /// How many tokens a prompt is likely to have, rather too many than too few.
+    fn prompt_tokens(&self, predictor: PredictorName, prompt: &Prompt) -> u64 {
+        let (known, seen) = match (predictor, self.spent.known) {
+            (PredictorName::Step, Some(known)) => known,
+            _ => (0, 0),
+        };
+        let frame = if known == 0 { self.frame_bytes } else { 0 };
+        let unseen = prompt.bytes().saturating_sub(seen) + frame;
+        known + unseen.div_ceil(BYTES_PER_TOKEN) as u64
+    }
+
+    /// Whether a request may be made, and how long its reply may be, so that no budget is passed
+    /// and room is left for the final answer.
+    pub(super) fn room(&self, predictor: PredictorName, prompt: &Prompt) -> Room {
+        let limits = &self.started().limits;
+        if limits.token_budget.is_none() && limits.cost_budget.is_none() {
+            return Room::Unlimited;
+        }
+        let input = self.prompt_tokens(predictor, prompt);
+        let (answer_input, answer) = match predictor {
+            PredictorName::Extract => (0, 0),
+            _ => (input + ANSWER_PROMPT_TOKENS, ANSWER_TOKENS),
+        };
+        let mut room = u64::MAX;
+        if let Some(budget) = limits.token_budget {
+            let spent = self.spent.usage.input_tokens + self.spent.usage.output_tokens;
+            room = budget.saturating_sub(spent + input + answer_input + answer);
+            if room < SMALLEST_REPLY {
+                return Room::None(TerminationReason::TokenBudget);
+            }
+        }
+        if let Some(budget) = limits.cost_budget {
+            let prices = &self.started().agent.prices;
+            let price = |name| prices.get(&name).copied();
+            if let (Some(now), Some(then)) = (price(predictor), price(PredictorName::Extract)) {
+                let left = budget
+                    - self.spent.cost
+                    - now.of(Usage::of_request(input, 0))
+                    - then.of(Usage::of_request(answer_input, answer));
+                let one = now.of(Usage::of_request(0, 1));
+                // A model that costs nothing has room as long as nothing is overspent.
+                let affordable = match (left >= 0.0, one > 0.0) {
+                    (false, _) => 0,
+                    (true, false) => u64::MAX,
+                    (true, true) => (left / one) as u64,
+                };
+                room = room.min(affordable);
+            }
+            if room < SMALLEST_REPLY {
+                return Room::None(TerminationReason::CostBudget);
+            }
+        }
+        Room::Tokens(room)
+    }
+
+    /// Keeps a reply within the room that there is.
+    pub(super) fn confine(&self, predictor: PredictorName, mut request: Request) -> Request {
+        if let Room::Tokens(room) = self.room(predictor, &request.prompt) {
+            let room = u32::try_from(room).unwrap_or(u32::MAX);
+            let wanted = request.options.max_tokens.unwrap_or(u32::MAX);
+            request.options.max_tokens = Some(wanted.min(room)).filter(|most| *most < u32::MAX);
+        }
+        request
+    }
+
+    /// What a request carries beside its messages, in bytes.
+    pub(super) fn measure_frame(&self, request: &Request) -> usize {
+        let tools: usize = request
+            .tools
+            .list()
+            .iter()
+            .map(|tool| {
+                60 + tool.name.len() + tool.description.len() + tool.parameters.to_string().len()
+            })
+            .sum();
+        let schema = match &request.response_format {
+            ResponseFormat::Schema { name, schema } => 60 + name.len() + schema.to_string().len(),
+            _ => 0,
+        };
+        tools + schema
+    }
+
+    /// How long the loop of steps may still work.
+    fn step_time_left(&self) -> Option<Duration> {
+        let budget = self.started().limits.time_budget?;
+        // The rest is for the final answer.
+        Some((budget * 4 / 5).saturating_sub(self.spent.time))
+    }
+
+    /// How long what comes next may take; `None` without a time budget.
+    pub fn time_left(&self) -> Option<Duration> {
+        match self.phase {
+            Phase::Step | Phase::Act(_) => self.step_time_left(),
+            _ => {
+                let budget = self.started().limits.time_budget?;
+                Some(budget.saturating_sub(self.spent.time))
+            }
+        }
+    }
+
+    /// The event for a model that did not answer in the time that was left.
+    pub fn out_of_time(&self) -> Event {
+        let reason = TerminationReason::Timeout;
+        match self.phase {
+            Phase::Step => Event::LoopEnded { reason },
+            _ => Event::Failed {
+                reason,
+                message: "the time budget is used up, and there is no answer".to_owned(),
+            },
+        }
+    }
+
+    /// The loop ended because its time was up: that time is spent.
+    pub(super) fn spend_step_time(&mut self) {
+        if let Some(left) = self.step_time_left() {
+            self.spent.time = self.spent.time.saturating_add(left);
+        }
+    }
+
+    /// The budget that leaves no room for another step, if one does.
+    pub(super) fn used_up(&self) -> Option<TerminationReason> {
+        let limits = &self.started().limits;
+        let calls = limits.max_tool_calls;
+        if calls.is_some_and(|most| self.spent.tool_calls >= most) {
+            return Some(TerminationReason::ToolCallBudget);
+        }
+        if self.step_time_left().is_some_and(|left| left.is_zero()) {
+            return Some(TerminationReason::Timeout);
+        }
+        match self.room(PredictorName::Step, &self.step_prompt) {
+            Room::None(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// How many more tool calls may run.
+    pub(super) fn calls_left(&self) -> u32 {
+        let most = self.started().limits.max_tool_calls.unwrap_or(u32::MAX);
+        most.saturating_sub(self.spent.tool_calls)
+    }
+
+    /// What is left, in words, when a limit is near and the model has not been told.
+    pub(super) fn near_limit(&self) -> Option<String> {
+        let limits = &self.started().limits;
+        let mut near = Vec::new();
+        let steps = limits.max_iterations.saturating_sub(self.iterations);
+        if self.iterations > 0 && steps <= (limits.max_iterations / 5).max(1) {
+            near.push(counted(u64::from(steps), "step"));
+        }
+        if let Some(most) = limits.max_tool_calls {
+            let left = self.calls_left();
+            if self.spent.tool_calls > 0 && left <= (most / 5).max(1) {
+                near.push(counted(u64::from(left), "tool call"));
+            }
+        }
+        // A fifth of a budget, of which a part is kept for the answer.
+        if let Some(budget) = limits.token_budget {
+            let usage = &self.spent.usage;
+            let left = budget.saturating_sub(usage.input_tokens + usage.output_tokens);
+            if left < budget / 3 {
+                near.push(counted(left, "token"));
+            }
+        }
+        if let Some(budget) = limits.cost_budget
+            && budget - self.spent.cost < budget / 3.0
+        {
+            near.push("a third of the money".to_owned());
+        }
+        if let (Some(budget), Some(left)) = (limits.time_budget, self.step_time_left())
+            && left < budget / 4
+        {
+            near.push(format!("{:.0} seconds", left.as_secs_f64()));
+        }
+        if near.is_empty() {
+            return None;
+        }
+        Some(format!(
+            "A limit is near: at most {} left. Come to the answer with what you know.",
+            near.join(" and ")
+        ))
+    }
+}
+
+fn counted(number: u64, what: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{s}")
+}

@@ -1,0 +1,73 @@
+//! How far a run may go.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// How far a run may go. Reaching a limit is no failure: the agent answers from what it has, and the
+/// reason for ending is told beside the outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Steps before the agent has to answer from what it has. DSPy calls it `max_iters`, dspy.ex
+    /// `max_steps`.
+    pub max_iterations: u32,
+    /// Replies in a row that may be unreadable or call nothing that exists.
+    pub max_repairs: u32,
+    /// Steps in a row without progress before the model is warned; one more ends the loop. 0 looks
+    /// at nothing.
+    pub stall_threshold: u32,
+    /// How much of one observation a prompt shows, in tokens; the log keeps all of it. 0 shows all.
+    pub max_observation_tokens: u32,
+    /// Tool calls that may run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tool_calls: Option<u32>,
+    /// Tokens that may be read and written, those of the final answer included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_budget: Option<u64>,
+    /// What the run may cost, in the currency of the prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_budget: Option<f64>,
+    /// How long models and tools may work, those of the final answer included. Waiting for people
+    /// does not count.
+    #[serde(
+        rename = "time_budget_ns",
+        with = "crate::tool::nanos::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub time_budget: Option<Duration>,
+    /// How long a question waits for an answer before it stands as rejected; for ever unless set.
+    #[serde(
+        rename = "answer_within_ns",
+        with = "crate::tool::nanos::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub answer_within: Option<Duration>,
+}
+
+impl Limits {
+    /// When a question that is asked now expires.
+    pub(crate) fn expiry(&self, asked: Timestamp) -> Option<Timestamp> {
+        let within = SignedDuration::try_from(self.answer_within?).ok()?;
+        // Later than time itself is never.
+        asked.checked_add(within).ok()
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_iterations: 10,
+            max_repairs: 3,
+            stall_threshold: 3,
+            max_observation_tokens: 2000,
+            max_tool_calls: None,
+            token_budget: None,
+            cost_budget: None,
+            time_budget: None,
+            answer_within: None,
+        }
+    }
+}
