@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::time::Instant;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use tokio::time::Instant;
 
 use super::tools::{self, Outcome};
 use super::{World, within};

@@ -3,9 +3,10 @@
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use tokio::time::Instant;
 
 use super::{Update, World};
 use crate::react::ToolCall;
@@ -50,7 +51,7 @@ pub(super) fn run(
         let mut context = ToolContext::detached(call.id.clone());
         context.run_id = run_id;
         context.idempotency_key = idempotency_key;
-        context.deadline = began.checked_add(timeout);
+        context.deadline = began.checked_add(timeout).map(Instant::into_std);
         context.cancellation = cancellation.clone();
         for (question, answer) in answers {
             context = context.with_answer(question, answer);

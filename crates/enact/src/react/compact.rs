@@ -125,7 +125,8 @@ pub(super) fn extract_entries(state: &RunState) -> Vec<Entry> {
         .flatten()
         .flat_map(|result| result.observation.images.iter().cloned())
         .collect();
-    let trajectory = text::of_entries(steps, usize::MAX);
+    let shown: Vec<_> = steps.into_iter().map(|entry| state.shown(entry)).collect();
+    let trajectory = text::of_entries(shown.iter().map(AsRef::as_ref), usize::MAX);
     values.insert("trajectory".to_owned(), Value::String(trajectory));
     before.push(Entry::Inputs { values });
     if !images.is_empty() {

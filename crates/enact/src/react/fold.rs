@@ -1,10 +1,11 @@
 //! Taking events into the state of a run.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
-use super::compact;
 use super::spending::Room;
 use super::state::{Acting, AfterSummary, CallState, CallStatus, Phase, RunState};
+use super::{compact, shorten};
 use crate::model::{ModelErrorKind, Reply};
 use crate::run::{
     Call, Entry, Event, Notice, Observation, PlannedCall, PredictorName, Record, StepOutcome,
@@ -193,6 +194,9 @@ impl RunState {
         let status = match &planned.refusal {
             Some(refusal) => CallStatus::Done(Observation::error(refusal.clone())),
             None if planned.confirm => CallStatus::Unconfirmed,
+            None if self.is_reader(&planned.call) => {
+                CallStatus::Decided(self.read_record(&planned.call))
+            }
             None => match self.progress.known(&planned.call) {
                 Some(record) if !self.reads_again(&planned.call) => CallStatus::Known(record),
                 _ => CallStatus::Ready,
@@ -209,6 +213,11 @@ impl RunState {
             ran: None,
             is_from_record: false,
         }
+    }
+
+    fn is_reader(&self, call: &Call) -> bool {
+        let tool = self.program.tool(&call.name);
+        tool.is_some_and(|(spec, _)| spec.reads_record)
     }
 
     /// Whether a call runs although its answer is known.
@@ -402,16 +411,31 @@ impl RunState {
     }
 
     fn extend_step_prompt(&mut self, entries: &[Entry]) {
+        let shown: Vec<_> = entries.iter().map(|entry| self.shown(entry)).collect();
         if let Some(step) = &self.program.step {
-            step.render_onto(&*self.wording.step.0, entries, &mut self.step_prompt);
+            let entries = shown.iter().map(AsRef::as_ref);
+            let mut prompt = std::mem::take(&mut self.step_prompt);
+            step.render_onto(&*self.wording.step.0, entries, &mut prompt);
+            self.step_prompt = prompt;
         }
     }
 
     pub(super) fn rebuild_step_prompt(&mut self) {
         if let Some(step) = &self.program.step {
             let entries = self.run.transcript();
-            self.step_prompt = step.render(&*self.wording.step.0, crate::run::visible(&entries));
+            let shown: Vec<_> = crate::run::visible(&entries)
+                .into_iter()
+                .map(|entry| self.shown(entry))
+                .collect();
+            let entries = shown.iter().map(AsRef::as_ref);
+            self.step_prompt = step.render(&*self.wording.step.0, entries);
         }
+    }
+
+    /// An entry as prompts show it.
+    pub(super) fn shown<'a>(&self, entry: &'a Entry) -> Cow<'a, Entry> {
+        let tokens = self.started().limits.max_observation_tokens;
+        shorten::entry(entry, tokens, |call_id| self.reading_hint(call_id))
     }
 
     /// Steps that stand in the prompt already, so that call ids stay apart.

@@ -11,6 +11,8 @@ mod fold;
 mod program;
 mod progress;
 mod read;
+mod reader;
+mod shorten;
 mod spending;
 mod state;
 mod text;

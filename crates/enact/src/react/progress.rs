@@ -117,7 +117,8 @@ impl Progress {
                  same ends the task.",
                 self.in_row
             );
-            finding.notices.insert(0, (Notice::Stall, text));
+            // It says more than that a call was repeated.
+            finding.notices = vec![(Notice::Stall, text)];
         }
         finding
     }

@@ -54,15 +54,17 @@ impl RunState {
         self.spent.known = None;
     }
 
-    /// How many tokens a prompt is likely to have, rather too many than too few.
+    /// How many tokens a prompt has at most: by its bytes, or by what the provider counted for its
+    /// beginning, whichever is more.
     fn prompt_tokens(&self, predictor: PredictorName, prompt: &Prompt) -> u64 {
-        let (known, seen) = match (predictor, self.spent.known) {
-            (PredictorName::Step, Some(known)) => known,
-            _ => (0, 0),
-        };
-        let frame = if known == 0 { self.frame_bytes } else { 0 };
-        let unseen = prompt.bytes().saturating_sub(seen) + frame;
-        known + unseen.div_ceil(BYTES_PER_TOKEN) as u64
+        let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
+        let by_bytes = tokens(prompt.bytes() + self.frame_bytes);
+        match (predictor, self.spent.known) {
+            (PredictorName::Step, Some((known, seen))) => {
+                by_bytes.max(known + tokens(prompt.bytes().saturating_sub(seen)))
+            }
+            _ => by_bytes,
+        }
     }
 
     /// Whether a request may be made, and how long its reply may be, so that no budget is passed

@@ -37,6 +37,9 @@ pub struct ToolSpec {
     /// Whether its answers change by themselves, so that the same call is worth making again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub volatile: bool,
+    /// Whether enact itself answers its calls, from the log of the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) reads_record: bool,
     /// Whether its calls run one after the other even when the model asks for several at once.
     pub serial: bool,
     /// How long one call may take.
@@ -57,6 +60,7 @@ impl ToolSpec {
             effect: Effect::default(),
             confirmation: Confirmation::default(),
             volatile: false,
+            reads_record: false,
             serial: false,
             timeout: Self::DEFAULT_TIMEOUT,
         }

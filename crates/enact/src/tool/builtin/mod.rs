@@ -9,6 +9,7 @@
 //!     .with(builtin::ask_user())
 //!     .with(builtin::calculator())
 //!     .with(builtin::current_time())
+//!     .with(builtin::read_observation())
 //!     .and(Files::open(folder.path())?.tools());
 //! assert_eq!(tools.names().collect::<Vec<_>>(), builtin::NAMES);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -17,12 +18,14 @@
 mod calculator;
 mod clock;
 mod files;
+mod observation;
 mod person;
 mod registry;
 
 pub use calculator::{CalculatorError, calculator, evaluate};
 pub use clock::current_time;
 pub use files::{Files, FilesError};
+pub use observation::read_observation;
 pub use person::ask_user;
 pub use registry::{FILE_TOOL_NAMES, NAMES, PickError, pick};
 

@@ -1,6 +1,6 @@
 //! Built-in tools by name, for those who only have words: a command line, a configuration file.
 
-use super::{Files, ask_user, calculator, current_time};
+use super::{Files, ask_user, calculator, current_time, read_observation};
 use crate::tool::Tools;
 
 /// The names of all built-in tools.
@@ -8,6 +8,7 @@ pub const NAMES: &[&str] = &[
     "ask_user",
     "calculator",
     "current_time",
+    "read_observation",
     "list_files",
     "read_file",
     "search_files",
@@ -61,6 +62,7 @@ pub fn pick<'a>(
             ("ask_user", _) => tools.with(ask_user()),
             ("calculator", _) => tools.with(calculator()),
             ("current_time", _) => tools.with(current_time()),
+            ("read_observation", _) => tools.with(read_observation()),
             ("list_files", Some(files)) => tools.with(files.list_files()),
             ("read_file", Some(files)) => tools.with(files.read_file()),
             ("search_files", Some(files)) => tools.with(files.search_files()),
@@ -115,8 +117,8 @@ mod tests {
         );
         assert_eq!(
             pick(["zzz"], None).unwrap_err().to_string(),
-            "unknown tool `zzz`: there are `ask_user`, `calculator`, `current_time`, `list_files`, \
-             `read_file`, `search_files`, `write_file`, `append_file`"
+            "unknown tool `zzz`: there are `ask_user`, `calculator`, `current_time`, \
+             `read_observation`, `list_files`, `read_file`, `search_files`, `write_file`, `append_file`"
         );
         assert_eq!(
             pick(["read_file"], None).unwrap_err().to_string(),
