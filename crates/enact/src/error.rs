@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::model::{ModelError, ModelErrorKind};
 use crate::predictor::StateError;
-use crate::react::{InputsError, ProgramError};
+use crate::react::{InputsError, ProgramError, TemplateError};
 use crate::run::store::{StoreError, StoreErrorKind};
 use crate::run::{AnswerError, HistoryError, Run, RunError};
 use crate::signature::SignatureError;
@@ -18,6 +18,8 @@ pub enum ErrorKind {
     Signature,
     /// The tools are wrong.
     Tools,
+    /// A template is wrong.
+    Template,
     /// The inputs do not fit the signature.
     Input,
     /// No model was set.
@@ -54,6 +56,7 @@ impl ErrorKind {
         match self {
             Self::Signature => "signature",
             Self::Tools => "tools",
+            Self::Template => "template",
             Self::Input => "input",
             Self::NoModel => "no_model",
             Self::NoPrice => "no_price",
@@ -177,6 +180,12 @@ impl From<ProgramError> for Error {
             ProgramError::Signature(_) | ProgramError::Schema { .. } => ErrorKind::Signature,
         };
         Self::caused_by(kind, error)
+    }
+}
+
+impl From<TemplateError> for Error {
+    fn from(error: TemplateError) -> Self {
+        Self::caused_by(ErrorKind::Template, error)
     }
 }
 

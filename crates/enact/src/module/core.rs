@@ -10,7 +10,7 @@ use crate::driver::{Condition, Listener, World};
 use crate::error::{Error, ErrorKind};
 use crate::model::{Capabilities, LanguageModel, Prices};
 use crate::predictor::{Demo, Predictor, SavedModule, SavedTools};
-use crate::react::{Program, ProgramError, Wording};
+use crate::react::{Program, ProgramError, Wording, fill_thought_prompt};
 use crate::run::{AgentSpec, Limits, PredictorName, Rules};
 use crate::settings;
 use crate::tool::{Confirmation, Tools};
@@ -43,7 +43,12 @@ pub(super) struct Core {
     step_adapter: Option<AdapterChoice>,
     prices: Prices,
     condition: Option<Condition>,
+    thought_prompt: Option<String>,
 }
+
+/// How models that call tools natively are asked for a thought.
+const THOUGHT_PROMPT: &str = "Before each call say in plain text what you know, what is still \
+                              missing and why this call comes next.";
 
 /// What stops a run from outside: for good, or until it is resumed.
 #[derive(Debug, Clone, Default)]
@@ -66,6 +71,7 @@ impl Core {
             step_adapter: None,
             prices: Prices::new(),
             condition: None,
+            thought_prompt: None,
         }
     }
 
@@ -95,6 +101,26 @@ impl Core {
 
     pub(super) fn change_rules(&mut self, change: impl FnOnce(&mut Rules)) {
         change(&mut Arc::make_mut(&mut self.program).rules);
+        self.note_thoughts();
+    }
+
+    pub(super) fn set_thought_prompt(&mut self, template: &str) -> Result<(), Error> {
+        self.thought_prompt = Some(fill_thought_prompt(template, &self.program)?);
+        self.note_thoughts();
+        Ok(())
+    }
+
+    /// Puts into the prompt of the steps how to think.
+    fn note_thoughts(&mut self) {
+        let is_required = self.program.rules.thoughts.required;
+        let asked = || THOUGHT_PROMPT.to_owned();
+        let note = self
+            .thought_prompt
+            .clone()
+            .or_else(|| is_required.then(asked));
+        if let Some(step) = &mut Arc::make_mut(&mut self.program).step {
+            step.set_note(note);
+        }
     }
 
     pub(super) fn set_prices(&mut self, prices: Prices) {

@@ -302,6 +302,13 @@ impl<S: Shape> ReAct<S> {
         self
     }
 
+    /// Tells the model how to think before each call. `{inputs}`, `{outputs}` and `{tools}` stand for
+    /// the names of those; anything else in braces is an error.
+    pub fn with_thought_prompt(mut self, template: &str) -> Result<Self, Error> {
+        self.core.set_thought_prompt(template)?;
+        Ok(self)
+    }
+
     /// What tokens cost. A cost budget needs it, and a trace tells the cost by it.
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {

@@ -27,6 +27,7 @@ pub struct Predictor {
     adapter: Option<AdapterChoice>,
     model: Option<Arc<dyn LanguageModel>>,
     options: ModelOptions,
+    note: Option<String>,
 }
 
 impl Predictor {
@@ -44,6 +45,7 @@ impl Predictor {
             adapter: None,
             model: None,
             options: ModelOptions::default(),
+            note: None,
         })
     }
 
@@ -94,6 +96,11 @@ impl Predictor {
         self.task.signature = signature;
     }
 
+    /// What the system part says beyond the task; `None` for nothing.
+    pub(crate) fn set_note(&mut self, note: Option<String>) {
+        self.note = note;
+    }
+
     /// Replaces the demonstrations.
     pub fn set_demos(&mut self, demos: Vec<Demo>) {
         self.demos = demos;
@@ -126,9 +133,12 @@ impl Predictor {
         entries: impl IntoIterator<Item = &'a Entry>,
     ) -> Prompt {
         let mut prompt = Prompt::new();
-        prompt.push(crate::model::Message::System {
-            text: adapter.system(&self.task),
-        });
+        let mut text = adapter.system(&self.task);
+        if let Some(note) = &self.note {
+            text.push_str("\n\n");
+            text.push_str(note);
+        }
+        prompt.push(crate::model::Message::System { text });
         for demo in &self.demos {
             self.render_onto(adapter, demo.entries(), &mut prompt);
         }
@@ -168,8 +178,10 @@ impl Predictor {
             adapter,
             model,
             options,
+            note,
             ..
         } = other;
+        self.note = note;
         self.demos = demos;
         self.adapter = adapter;
         self.model = model;

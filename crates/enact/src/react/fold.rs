@@ -1,11 +1,10 @@
 //! Taking events into the state of a run.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
+use super::compact;
 use super::spending::Room;
 use super::state::{Acting, AfterSummary, CallState, CallStatus, Phase, RunState};
-use super::{compact, shorten};
 use crate::model::{ModelErrorKind, Reply};
 use crate::run::{
     Call, Entry, Event, Notice, Observation, PlannedCall, PredictorName, Record, StepOutcome,
@@ -27,6 +26,9 @@ impl RunState {
             self.enter_extract(reason);
         }
         self.finish_step_if_done();
+        if std::mem::take(&mut self.prompt_is_stale) {
+            self.rebuild_step_prompt();
+        }
     }
 
     /// Takes what can be taken without the transcript. Returns the reason when the outputs are
@@ -408,34 +410,6 @@ impl RunState {
             prompt,
             misreads: 0,
         };
-    }
-
-    fn extend_step_prompt(&mut self, entries: &[Entry]) {
-        let shown: Vec<_> = entries.iter().map(|entry| self.shown(entry)).collect();
-        if let Some(step) = &self.program.step {
-            let entries = shown.iter().map(AsRef::as_ref);
-            let mut prompt = std::mem::take(&mut self.step_prompt);
-            step.render_onto(&*self.wording.step.0, entries, &mut prompt);
-            self.step_prompt = prompt;
-        }
-    }
-
-    pub(super) fn rebuild_step_prompt(&mut self) {
-        if let Some(step) = &self.program.step {
-            let entries = self.run.transcript();
-            let shown: Vec<_> = crate::run::visible(&entries)
-                .into_iter()
-                .map(|entry| self.shown(entry))
-                .collect();
-            let entries = shown.iter().map(AsRef::as_ref);
-            self.step_prompt = step.render(&*self.wording.step.0, entries);
-        }
-    }
-
-    /// An entry as prompts show it.
-    pub(super) fn shown<'a>(&self, entry: &'a Entry) -> Cow<'a, Entry> {
-        let tokens = self.started().limits.max_observation_tokens;
-        shorten::entry(entry, tokens, |call_id| self.reading_hint(call_id))
     }
 
     /// Steps that stand in the prompt already, so that call ids stay apart.

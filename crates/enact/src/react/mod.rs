@@ -10,13 +10,17 @@ mod compact;
 mod fold;
 mod program;
 mod progress;
+mod prompt;
 mod read;
 mod reader;
 mod shorten;
 mod spending;
 mod state;
+mod template;
 mod text;
+mod thoughts;
 
 pub use check::check_call;
 pub use program::{InputsError, Program, ProgramError, RESERVED_TOOLS};
 pub use state::{ModelCall, Next, RunState, ToolCall, Wording};
+pub use template::{TemplateError, fill_thought_prompt};

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::check;
 use super::program::Program;
 use super::state::RunState;
+use super::{check, thoughts};
 use crate::adapter::{Completion, ReadCall, Repair, StepReply};
 use crate::model::Reply;
 use crate::run::{Call, Event, PlannedCall, PredictorName, StepOutcome, Stepped};
@@ -33,6 +33,16 @@ pub(super) fn step(state: &RunState, reply: Reply, duration: Duration) -> Event 
         }
     };
     let StepReply { thought, calls } = read.value;
+    let done = state.program().completion.tool_name();
+    let acts = calls.iter().any(|call| call.name != done);
+    if acts && let Some(problem) = thoughts::problem(state, &thought, &calls) {
+        return Event::Misread {
+            predictor: PredictorName::Step,
+            reply,
+            problem,
+            duration,
+        };
+    }
     let mut repairs = read.repairs;
     let ids = call_ids(state, &calls);
     let (calls, outcome) = if calls.is_empty() {

@@ -149,6 +149,8 @@ pub struct RunState {
     pub(super) run: Run,
     pub(super) phase: Phase,
     pub(super) step_prompt: Prompt,
+    /// Whether the prompt has to be made anew, because older thoughts leave it.
+    pub(super) prompt_is_stale: bool,
     /// Steps taken, and steps in the conversation before.
     pub(super) iterations: u32,
     steps_before: usize,
@@ -183,6 +185,7 @@ impl RunState {
             run: Run::try_from(vec![record])?,
             phase: Phase::Step,
             step_prompt: Prompt::new(),
+            prompt_is_stale: false,
             iterations: 0,
             steps_before: 0,
             bad_in_row: 0,

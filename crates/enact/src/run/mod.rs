@@ -31,7 +31,7 @@ pub use question::{
     AnswerError, Answerer, ConfirmationStatus, Decision, Question, QuestionKind, canonical_json,
 };
 pub use repair::{Repair, RepairKind};
-pub use rules::Rules;
+pub use rules::{Rules, ThoughtRules, ThoughtsInContext};
 pub use trace::{Action, ActionKind, Trace, TraceStep};
 pub(crate) use trajectory::indented;
 pub use trajectory::{COMPLETED, Trajectory, TrajectoryStep};

@@ -19,6 +19,53 @@ pub struct Rules {
     /// changed since.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reads_again: bool,
+    /// What a thought before a call has to be.
+    #[serde(skip_serializing_if = "ThoughtRules::is_default")]
+    pub thoughts: ThoughtRules,
+    /// Which thoughts later prompts show.
+    #[serde(skip_serializing_if = "ThoughtsInContext::is_all")]
+    pub thoughts_in_context: ThoughtsInContext,
+}
+
+/// What a thought before a call has to be. A thought that is not gets the call refused, and the
+/// model is asked again with the reason, as often in a row as it may be misread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ThoughtRules {
+    /// There. The adapters that write calls as text ask for one anyway; this holds models that call
+    /// tools natively to it, and asks them for it in the instructions.
+    pub required: bool,
+    /// At least so many characters long.
+    pub min_length: usize,
+    /// About the task, not just "I will use the tool".
+    pub substantive: bool,
+    /// Another than the last one.
+    pub new: bool,
+}
+
+impl ThoughtRules {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Which thoughts later prompts show. The log keeps all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThoughtsInContext {
+    /// All of them.
+    #[default]
+    All,
+    /// Those of the last steps. Prompts no longer only grow at their end.
+    Last(u32),
+    /// None: only calls and observations.
+    None,
+}
+
+impl ThoughtsInContext {
+    fn is_all(&self) -> bool {
+        *self == Self::All
+    }
 }
 
 impl Rules {

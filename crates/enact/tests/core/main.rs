@@ -28,6 +28,7 @@ mod saved;
 mod scratchpad;
 mod server;
 mod storing;
+mod thoughts;
 mod tooling;
 
 use std::sync::Arc;

@@ -1,0 +1,79 @@
+//! The template of how to think.
+
+use super::program::Program;
+
+/// What a prompt for thoughts may name.
+const NAMES: &[&str] = &["inputs", "outputs", "tools"];
+
+/// A template with a name that means nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TemplateError {
+    /// The template says nothing.
+    #[error("the thought prompt is empty: leave it out, or say how to think")]
+    Empty,
+    /// A name in braces is not known.
+    #[error(
+        "`{{{0}}}` means nothing in a thought prompt: there are {{inputs}}, {{outputs}} and {{tools}}, and `{{{{` for a brace"
+    )]
+    UnknownName(String),
+    /// A brace is not closed.
+    #[error("a brace of the thought prompt is not closed: write `{{{{` for a brace")]
+    NotClosed,
+}
+
+/// Fills a prompt for thoughts: `{inputs}`, `{outputs}` and `{tools}` become names of this program.
+pub fn fill_thought_prompt(template: &str, program: &Program) -> Result<String, TemplateError> {
+    if template.trim().is_empty() {
+        return Err(TemplateError::Empty);
+    }
+    let quoted = |names: Vec<&str>| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        names.join(", ")
+    };
+    let value = |name: &str| match name {
+        "inputs" => quoted(
+            program
+                .declared
+                .inputs()
+                .iter()
+                .map(|field| &*field.name)
+                .collect(),
+        ),
+        "outputs" => quoted(
+            program
+                .declared
+                .outputs()
+                .iter()
+                .map(|field| &*field.name)
+                .collect(),
+        ),
+        _ => quoted(program.tool_specs().map(|spec| &*spec.name).collect()),
+    };
+    let mut filled = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some(at) = rest.find(['{', '}']) {
+        filled.push_str(&rest[..at]);
+        let brace = &rest[at..];
+        if let Some(after) = brace.strip_prefix("{{") {
+            filled.push('{');
+            rest = after;
+        } else if let Some(after) = brace.strip_prefix("}}") {
+            filled.push('}');
+            rest = after;
+        } else if let Some(after) = brace.strip_prefix('}') {
+            filled.push('}');
+            rest = after;
+        } else {
+            let end = brace.find('}').ok_or(TemplateError::NotClosed)?;
+            let name = &brace[1..end];
+            if !NAMES.contains(&name) {
+                return Err(TemplateError::UnknownName(name.to_owned()));
+            }
+            filled.push_str(&value(name));
+            rest = &brace[end + 1..];
+        }
+    }
+    filled.push_str(rest);
+    Ok(filled)
+}
