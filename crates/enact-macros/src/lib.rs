@@ -61,6 +61,7 @@ pub fn signature(arrow: TokenStream) -> TokenStream {
 /// | `idempotent` | a repeated call changes nothing more |
 /// | `require_confirmation` | a person is asked before each call |
 /// | `confirm_when = function` | a person is asked before the calls that the function picks, a `fn(&Values) -> bool` |
+/// | `volatile` | its answers change by themselves: the same call is made again, not answered from the record |
 /// | `serial` | one call at a time |
 /// | `timeout = "5s"` | how long a call may take (`ms`, `s`, `m`, `h`) |
 /// | `name = "…"` | the name the model sees, instead of the name of the function |

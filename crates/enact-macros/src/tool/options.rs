@@ -7,7 +7,7 @@ use syn::meta::ParseNestedMeta;
 use syn::parse::Parser;
 
 const ALLOWED: &str = "the options are `read_only`, `idempotent`, `require_confirmation`, \
-                       `confirm_when = function`, `serial`, `timeout = \"5s\"`, `name = \"…\"` and `description = \"…\"`";
+                       `confirm_when = function`, `volatile`, `serial`, `timeout = \"5s\"`, `name = \"…\"` and `description = \"…\"`";
 
 #[derive(Default)]
 pub(crate) struct Options {
@@ -15,6 +15,7 @@ pub(crate) struct Options {
     idempotent: bool,
     require_confirmation: bool,
     confirm_when: Option<syn::Expr>,
+    volatile: bool,
     serial: bool,
     timeout: Option<u64>,
     pub(crate) name: Option<LitStr>,
@@ -73,6 +74,7 @@ impl Options {
                 let policy = option.value()?.parse()?;
                 once(&mut self.confirm_when, policy, &key, option)
             }
+            "volatile" => flag(&mut self.volatile, &key, option),
             "serial" => flag(&mut self.serial, &key, option),
             "timeout" => {
                 let text = text(&key, "5s", option)?;
@@ -123,11 +125,12 @@ impl Options {
             (None, true) => Some(quote!(.with_confirmation(::enact::tool::Confirmation::Always))),
             (None, false) => None,
         };
+        let volatile = self.volatile.then(|| quote!(.volatile()));
         let serial = self.serial.then(|| quote!(.serial()));
         let timeout = self.timeout.map(|milliseconds| {
             quote!(.with_timeout(::core::time::Duration::from_millis(#milliseconds)))
         });
-        quote!(#effect #confirmation #serial #timeout)
+        quote!(#effect #confirmation #volatile #serial #timeout)
     }
 }
 

@@ -7,7 +7,9 @@
 
 mod asking;
 mod bounds;
+mod budgets;
 mod choice;
+mod circles;
 mod completion;
 mod conformance;
 mod context;

@@ -1,0 +1,174 @@
+//! Agents that go round in circles, repeat failures, ask for what they know, or run out of steps: the
+//! model is told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use enact::model::{call, say};
+use enact::run::{Event, Notice};
+use enact::{
+    FnTool, Prediction, ReAct, TerminationReason, ToolContext, ToolError, Tools, Values, values,
+};
+use serde_json::json;
+
+use super::{Counted, agent, search};
+
+fn searching() -> Tools {
+    Tools::new().with(search())
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Anything {
+    #[serde(rename = "query")]
+    _query: String,
+}
+
+fn notices(done: &Prediction<Values>) -> Vec<(Notice, String)> {
+    let events = done.run().events();
+    events
+        .filter_map(|event| match event {
+            Event::Noticed { about, text } => Some((*about, text.clone())),
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn lesson_a_stall_is_warned_of_and_a_change_of_course_is_progress() {
+    let same = || call("search", json!({"query": "x"}));
+    let played = agent(
+        "question -> answer",
+        searching(),
+        [
+            same(),
+            same(),
+            same(),
+            call("search", json!({"query": "something else"})),
+            same(),
+            same(),
+            call("submit", json!({"answer": "a"})),
+        ],
+    );
+    let done = played.call(values! { question: "q" }).await;
+    assert!(done.success());
+    let stalls = notices(&done);
+    let stalls: Vec<_> = stalls
+        .iter()
+        .filter(|(about, _)| *about == Notice::Stall)
+        .collect();
+    assert_eq!(stalls.len(), 1, "{stalls:?}");
+    // The model has read the warning.
+    let requests = played.model.requests();
+    let last = requests[3].prompt.iter().last().unwrap().text();
+    assert!(last.contains("brought nothing new"), "{last}");
+}
+
+#[tokio::test]
+async fn what_changes_the_world_stalls_only_when_it_is_the_very_same() {
+    let write = |n: i64| {
+        call(
+            "search",
+            json!({"query": format!("line of a long text no {}", "x".repeat(n as usize))}),
+        )
+    };
+    let tool = || {
+        Tools::new().with(FnTool::new(
+            "search",
+            "Appends.",
+            |_: Anything, _: ToolContext| async { Ok::<_, ToolError>("appended") },
+        ))
+    };
+    let played = agent(
+        "question -> answer",
+        tool(),
+        (1..6)
+            .map(write)
+            .chain([call("submit", json!({"answer": "a"}))]),
+    );
+    assert!(played.call(values! { question: "q" }).await.success());
+    let played = agent(
+        "question -> answer",
+        tool(),
+        (0..4)
+            .map(|_| write(1))
+            .chain([say(r#"{"reasoning": "r", "answer": "a"}"#)]),
+    );
+    let done = played.call(values! { question: "q" }).await;
+    assert_eq!(done.termination, TerminationReason::Stalled);
+}
+
+#[tokio::test]
+async fn the_same_failure_again_is_told() {
+    let played = agent(
+        "question -> answer",
+        Tools::new().with(super::failing()),
+        [
+            call("failing_tool", json!({})),
+            call("failing_tool", json!({})),
+            call("submit", json!({"answer": "a"})),
+        ],
+    );
+    let done = played.call(values! { question: "q" }).await;
+    let told = notices(&done);
+    assert_eq!(told[0].0, Notice::RepeatedFailure);
+    assert!(
+        told[0].1.contains("`failing_tool` failed before"),
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_read_whose_answer_is_known_is_answered_from_the_record() {
+    let run = |change: fn(ReAct) -> ReAct, tool: fn(FnTool) -> FnTool, between: bool| async move {
+        let count = Arc::new(AtomicUsize::new(0));
+        let tools = Tools::new()
+            .with(Counted::new(tool(search()), count.clone()))
+            .with(FnTool::new(
+                "write",
+                "Writes.",
+                |_: Anything, _: ToolContext| async { Ok::<_, ToolError>("written") },
+            ));
+        let mut script = vec![call("search", json!({"query": "x"}))];
+        if between {
+            script.push(call("write", json!({"query": "y"})));
+        }
+        script.push(call("search", json!({"query": "x"})));
+        script.push(call("submit", json!({"answer": "a"})));
+        let played = agent("question -> answer", tools, script).map(change);
+        let done = played.call(values! { question: "q" }).await;
+        (count.load(Ordering::SeqCst), done)
+    };
+    let (count, done) = run(|agent| agent, |tool| tool, false).await;
+    assert_eq!(count, 1);
+    let trace = done.run().trace();
+    assert!(trace.steps[1].actions[0].from_record);
+    assert_eq!(
+        trace.steps[1].actions[0]
+            .observation
+            .as_ref()
+            .unwrap()
+            .text(),
+        "about x"
+    );
+    assert_eq!(notices(&done)[0].0, Notice::RepeatedCall);
+    // Not after something may have changed, not for answers that change by themselves, not if one
+    // does not want it.
+    assert_eq!(run(|agent| agent, |tool| tool, true).await.0, 2);
+    assert_eq!(run(|agent| agent, FnTool::volatile, false).await.0, 2);
+    let again = |agent: ReAct| agent.with_rules(|rules| rules.reads_again = true);
+    assert_eq!(run(again, |tool| tool, false).await.0, 2);
+}
+
+#[tokio::test]
+async fn lesson_the_model_is_told_when_a_limit_is_near() {
+    let steps = (0..9).map(|n| call("search", json!({"query": format!("q {n}")})));
+    let played = agent(
+        "question -> answer",
+        searching(),
+        steps.chain([call("submit", json!({"answer": "a"}))]),
+    );
+    let done = played.call(values! { question: "q" }).await;
+    let told = notices(&done);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].1.contains("at most 2 steps left"), "{told:?}");
+}
