@@ -103,6 +103,7 @@ pub use module::{
     Call, ChainOfThought, Confirmations, Outcome, PauseContext, Paused, Predict, Prediction, ReAct,
 };
 pub use predictor::Demo;
+pub use react::Verdict;
 pub use run::{Decision, History, Question, Run, TerminationReason};
 pub use settings::{Settings, configure, scope};
 pub use signature::{Dynamic, Field, Signature, Type, TypedSignature, Values};

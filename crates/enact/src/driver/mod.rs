@@ -23,7 +23,7 @@ use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
 use crate::tool::Tools;
 
 use running::Running;
-pub(crate) use updates::Condition;
+pub(crate) use updates::{AfterCall, Condition};
 pub use updates::{Listener, Update};
 
 /// Where the events of a run are made durable.
@@ -44,6 +44,7 @@ pub(crate) struct World {
     /// None for a run that lives in memory alone.
     pub(crate) journal: Option<Journal>,
     pub(crate) condition: Option<Condition>,
+    pub(crate) after_call: Option<AfterCall>,
 }
 
 /// Why the loop stopped without an error.

@@ -33,6 +33,7 @@ pub(super) fn run(
 ) -> impl Future<Output = Outcome> + Send + use<> {
     let tool = world.tools.get(&planned.call.name).cloned();
     let cancellation = world.cancellation.child_token();
+    let after_call = world.after_call.clone();
     let listener = world.listener.clone();
     async move {
         let began = Instant::now();
@@ -41,7 +42,7 @@ pub(super) fn run(
             idempotency_key,
             answers,
         } = planned;
-        let name = call.name;
+        let name = call.name.clone();
         let Some(tool) = tool else {
             let observation =
                 Observation::error(format!("Error executing {name}: it is not available"));
@@ -65,7 +66,8 @@ pub(super) fn run(
                 });
             }));
         }
-        let work = AssertUnwindSafe(async { tool.call(call.args, context).await }).catch_unwind();
+        let args = call.args.clone();
+        let work = AssertUnwindSafe(async { tool.call(args, context).await }).catch_unwind();
         let observation = match tokio::time::timeout(timeout, work).await {
             Ok(Ok(Ok(output))) => success(output),
             Ok(Ok(Err(error))) => match error.into_question() {
@@ -85,6 +87,10 @@ pub(super) fn run(
                     &ToolError::new(format!("no result within {timeout:?}")),
                 )
             }
+        };
+        let observation = match after_call {
+            Some(check) => check.apply(&call, observation),
+            None => observation,
         };
         finished(call.id, observation, began)
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::run::{PredictorName, Record, TraceStep};
+use crate::run::{Call, Observation, PredictorName, Record, TraceStep};
 
 /// Something that happened in a run just now.
 #[derive(Debug)]
@@ -66,5 +66,35 @@ impl Condition {
 impl fmt::Debug for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Condition")
+    }
+}
+
+/// Looks at what a call gave before it is written down.
+#[derive(Clone)]
+pub(crate) struct AfterCall(Arc<dyn Fn(&Call, Observation) -> Observation + Send + Sync>);
+
+impl AfterCall {
+    pub(crate) fn new(
+        change: impl Fn(&Call, Observation) -> Observation + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(change))
+    }
+
+    /// What is observed. Where the check fails, nobody knows whether the model may see what the
+    /// call gave, so it does not.
+    pub(super) fn apply(&self, call: &Call, observation: Observation) -> Observation {
+        let changed = catch_unwind(AssertUnwindSafe(|| (self.0)(call, observation)));
+        changed.unwrap_or_else(|_| {
+            Observation::error(format!(
+                "{} was executed, but the check of its result failed, so it is not shown",
+                call.name
+            ))
+        })
+    }
+}
+
+impl fmt::Debug for AfterCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AfterCall")
     }
 }

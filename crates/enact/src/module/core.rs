@@ -6,11 +6,11 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{Adapter, AdapterChoice, Completion};
-use crate::driver::{Condition, Listener, World};
+use crate::driver::{AfterCall, Condition, Listener, World};
 use crate::error::{Error, ErrorKind};
 use crate::model::{Capabilities, LanguageModel, Prices};
 use crate::predictor::{Demo, Predictor, SavedModule, SavedTools};
-use crate::react::{Program, ProgramError, Wording, fill_thought_prompt};
+use crate::react::{BeforeCall, Program, ProgramError, Wording, fill_thought_prompt};
 use crate::run::{AgentSpec, Limits, PredictorName, Rules};
 use crate::settings;
 use crate::tool::{Confirmation, Tools};
@@ -44,6 +44,7 @@ pub(super) struct Core {
     prices: Prices,
     condition: Option<Condition>,
     thought_prompt: Option<String>,
+    after_call: Option<AfterCall>,
 }
 
 /// How models that call tools natively are asked for a thought.
@@ -72,6 +73,7 @@ impl Core {
             prices: Prices::new(),
             condition: None,
             thought_prompt: None,
+            after_call: None,
         }
     }
 
@@ -123,6 +125,14 @@ impl Core {
         }
     }
 
+    pub(super) fn set_before_call(&mut self, check: BeforeCall) {
+        Arc::make_mut(&mut self.program).before_call = Some(check);
+    }
+
+    pub(super) fn set_after_call(&mut self, check: AfterCall) {
+        self.after_call = Some(check);
+    }
+
     pub(super) fn set_prices(&mut self, prices: Prices) {
         self.prices = prices;
     }
@@ -158,6 +168,7 @@ impl Core {
     fn replace_program(&mut self, mut program: Program) {
         program.limits = self.program.limits;
         program.rules = self.program.rules.clone();
+        program.before_call = self.program.before_call.clone();
         let kept: Vec<Predictor> = self
             .predictors()
             .into_iter()
@@ -305,6 +316,7 @@ impl Core {
                 listener,
                 journal: None,
                 condition: self.condition.clone(),
+                after_call: self.after_call.clone(),
             },
             wording,
             spec,

@@ -15,13 +15,13 @@ pub use prediction::{Outcome, PauseContext, Paused, Prediction};
 
 use self::core::{Core, Kind};
 use crate::adapter::{AdapterChoice, Completion};
-use crate::driver::Condition;
+use crate::driver::{AfterCall, Condition};
 use crate::error::Error;
 use crate::model::{LanguageModel, ModelOptions, Prices};
 use crate::predictor::{Demo, Predictor, SavedModule};
-use crate::react::Program;
+use crate::react::{BeforeCall, Program, Verdict};
 use crate::run::store::Store;
-use crate::run::{Limits, Rules, Run, TraceStep};
+use crate::run::{Limits, Observation, Rules, Run, TraceStep};
 use crate::signature::{Dynamic, Shape, Signature, TypedSignature};
 use crate::tool::{Confirmation, Tools};
 
@@ -313,6 +313,29 @@ impl<S: Shape> ReAct<S> {
     #[must_use]
     pub fn with_prices(mut self, prices: Prices) -> Self {
         self.core.set_prices(prices);
+        self
+    }
+
+    /// Looks at every call before it runs, after its arguments were checked: lets it run, changes
+    /// its arguments, vetoes it with a message for the model, or has a person asked. A check that
+    /// panics is a veto.
+    #[must_use]
+    pub fn before_call(
+        mut self,
+        check: impl Fn(&crate::run::Call) -> Verdict + Send + Sync + 'static,
+    ) -> Self {
+        self.core.set_before_call(BeforeCall::new(check));
+        self
+    }
+
+    /// Looks at what every call gave, and says what is written down and shown to the model instead.
+    /// If it panics, that is an error observation, and what the call gave is not shown.
+    #[must_use]
+    pub fn after_call(
+        mut self,
+        change: impl Fn(&crate::run::Call, Observation) -> Observation + Send + Sync + 'static,
+    ) -> Self {
+        self.core.set_after_call(AfterCall::new(change));
         self
     }
 

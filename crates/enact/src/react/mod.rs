@@ -8,6 +8,7 @@ mod answers;
 mod check;
 mod compact;
 mod fold;
+mod hooks;
 mod program;
 mod progress;
 mod prompt;
@@ -21,6 +22,7 @@ mod text;
 mod thoughts;
 
 pub use check::check_call;
+pub use hooks::{BeforeCall, Verdict};
 pub use program::{InputsError, Program, ProgramError, RESERVED_TOOLS};
 pub use state::{ModelCall, Next, RunState, ToolCall, Wording};
 pub use template::{TemplateError, fill_thought_prompt};

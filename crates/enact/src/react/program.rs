@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::hooks::BeforeCall;
 use crate::adapter::{Completion, Tooling};
 use crate::predictor::Predictor;
 use crate::run::{Limits, Rules};
@@ -36,6 +37,8 @@ pub struct Program {
     pub limits: Limits,
     /// By which rules it thinks and ends.
     pub rules: Rules,
+    /// Looks at every call before it runs.
+    pub before_call: Option<BeforeCall>,
     /// The tools' argument checks, in the order of the specs.
     checks: Arc<[(ToolSpec, Validator)]>,
 }
@@ -156,6 +159,7 @@ impl Program {
             completion,
             limits: Limits::default(),
             rules: Rules::default(),
+            before_call: None,
             checks: checks.into(),
         })
     }

@@ -124,6 +124,9 @@ fn decide(
         if !completing(&call) {
             let mut call = check::tool_call(state.program(), id, call, repairs);
             call.confirm &= !state.allowed.contains_key(&call.call.name);
+            if let (Some(hook), None) = (&state.program().before_call, &call.refusal) {
+                call = hook.apply(state.program(), call);
+            }
             if call.refusal.is_none() {
                 if calls_left == 0 {
                     call.confirm = false;

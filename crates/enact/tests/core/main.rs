@@ -17,6 +17,7 @@ mod endings;
 mod fever;
 mod finishing;
 mod history;
+mod hooks;
 mod lessons;
 mod limits;
 mod listening;
