@@ -22,6 +22,7 @@ fn started(run_id: &str) -> Record {
         history: History::new(),
         limits: Limits::default(),
         rules: enact::run::Rules::default(),
+        parent: None,
         is_unattended: false,
     };
     record(0, Event::Started(Arc::new(started)))

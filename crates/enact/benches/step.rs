@@ -46,6 +46,7 @@ fn begin(program: &Arc<Program>) -> RunState {
         history: History::new(),
         limits: program.limits,
         rules: enact::run::Rules::default(),
+        parent: None,
         is_unattended: false,
     };
     let record = Record {
@@ -103,6 +104,7 @@ fn step(state: &mut RunState, observation: &str) {
             observation,
             duration: Duration::ZERO,
             from_record: false,
+            usage: enact::model::Usage::default(),
         },
     );
 }

@@ -36,6 +36,7 @@ pub fn started(run_id: &str) -> Record {
         history: History::new(),
         limits: Limits::default(),
         rules: enact::run::Rules::default(),
+        parent: None,
         is_unattended: false,
     };
     record(0, Event::Started(Arc::new(started)))

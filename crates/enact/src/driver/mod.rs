@@ -169,11 +169,13 @@ async fn take(state: &mut RunState, world: &World, outcome: tools::Outcome) -> R
             call_id,
             observation,
             duration,
+            usage,
         } => Event::ToolFinished {
             call_id,
             observation,
             duration,
             from_record: false,
+            usage,
         },
         tools::Outcome::Asks { call_id, question } => state.tool_asks(&call_id, question),
     };

@@ -30,7 +30,7 @@ impl Running {
         }
         for call in calls {
             self.under_way.push((call.call.clone(), Instant::now()));
-            let run = tools::run(world, state.run().id().to_owned(), call);
+            let run = tools::run(world, state.run(), call);
             self.calls.push(Box::pin(run));
         }
     }

@@ -9,8 +9,9 @@ use futures_util::FutureExt as _;
 use tokio::time::Instant;
 
 use super::{Update, World};
+use crate::model::Usage;
 use crate::react::ToolCall;
-use crate::run::{Call, Observation};
+use crate::run::{Call, Observation, Run};
 use crate::tool::{ToolContext, ToolError, ToolOutput};
 
 /// What came of a call.
@@ -20,6 +21,7 @@ pub(super) enum Outcome {
         call_id: String,
         observation: Observation,
         duration: Duration,
+        usage: Usage,
     },
     /// It wants to know something from a person first.
     Asks { call_id: String, question: String },
@@ -28,10 +30,16 @@ pub(super) enum Outcome {
 /// Runs a call and tells what came of it. Errors, panics and time-outs are observations.
 pub(super) fn run(
     world: &World,
-    run_id: String,
+    run: &Run,
     planned: ToolCall,
 ) -> impl Future<Output = Outcome> + Send + use<> {
     let tool = world.tools.get(&planned.call.name).cloned();
+    let run_id = run.id().to_owned();
+    let depth = run
+        .started()
+        .parent
+        .as_ref()
+        .map_or(0, |parent| parent.depth);
     let cancellation = world.cancellation.child_token();
     let after_call = world.after_call.clone();
     let listener = world.listener.clone();
@@ -41,6 +49,7 @@ pub(super) fn run(
             call,
             idempotency_key,
             answers,
+            tokens_left,
         } = planned;
         let name = call.name.clone();
         let Some(tool) = tool else {
@@ -51,6 +60,8 @@ pub(super) fn run(
         let timeout = tool.spec().timeout;
         let mut context = ToolContext::detached(call.id.clone());
         context.run_id = run_id;
+        context.depth = depth;
+        context.tokens_left = tokens_left;
         context.idempotency_key = idempotency_key;
         context.deadline = began.checked_add(timeout).map(Instant::into_std);
         context.cancellation = cancellation.clone();
@@ -67,9 +78,13 @@ pub(super) fn run(
             }));
         }
         let args = call.args.clone();
+        let mut usage = Usage::default();
         let work = AssertUnwindSafe(async { tool.call(args, context).await }).catch_unwind();
         let observation = match tokio::time::timeout(timeout, work).await {
-            Ok(Ok(Ok(output))) => success(output),
+            Ok(Ok(Ok(output))) => {
+                usage = output.usage;
+                success(output)
+            }
             Ok(Ok(Err(error))) => match error.into_question() {
                 Ok(question) => {
                     return Outcome::Asks {
@@ -92,7 +107,20 @@ pub(super) fn run(
             Some(check) => check.apply(&call, observation),
             None => observation,
         };
-        finished(call.id, observation, began)
+        match finished(call.id, observation, began) {
+            Outcome::Finished {
+                call_id,
+                observation,
+                duration,
+                ..
+            } => Outcome::Finished {
+                call_id,
+                observation,
+                duration,
+                usage,
+            },
+            other => other,
+        }
     }
 }
 
@@ -101,6 +129,7 @@ fn finished(call_id: String, observation: Observation, began: Instant) -> Outcom
         call_id,
         observation,
         duration: began.elapsed(),
+        usage: Usage::default(),
     }
 }
 

@@ -33,6 +33,10 @@ impl Usage {
             ..Self::default()
         }
     }
+
+    pub(crate) fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl std::ops::AddAssign for Usage {

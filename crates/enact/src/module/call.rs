@@ -13,8 +13,8 @@ use crate::error::{Error, ErrorKind};
 use crate::react::{RunState, Wording};
 use crate::run::store::{Store, StoreError, StoreErrorKind, StoredRun};
 use crate::run::{
-    AgentSpec, AnswerError, Decision, Event, FORMAT, History, Limits, PredictorName, Record, Run,
-    Started,
+    AgentSpec, AnswerError, Decision, Event, FORMAT, History, Limits, Parent, PredictorName,
+    Record, Run, Started,
 };
 use crate::signature::{Shape, Values};
 
@@ -46,6 +46,7 @@ enum Start<S: Shape> {
         history: History,
         run_id: Option<String>,
         notes: Values,
+        parent: Option<Parent>,
     },
     Resume(Run),
     ResumeStored(String),
@@ -60,6 +61,7 @@ impl<'a, S: Shape> Call<'a, S> {
                 history: History::new(),
                 run_id: None,
                 notes: Values::new(),
+                parent: None,
             },
         )
     }
@@ -114,6 +116,15 @@ impl<'a, S: Shape> Call<'a, S> {
         match &mut self.start {
             Start::New { notes, .. } => *notes = values,
             _ => self.misuse = Some("a resumed run keeps its notes"),
+        }
+        self
+    }
+
+    /// Links the run to the call of another run that it works for. A resumed run keeps its own.
+    pub fn child_of(mut self, run: Parent) -> Self {
+        match &mut self.start {
+            Start::New { parent, .. } => *parent = Some(run),
+            _ => self.misuse = Some("a resumed run keeps its parent"),
         }
         self
     }
@@ -240,6 +251,7 @@ impl<'a, S: Shape> Call<'a, S> {
                 history,
                 run_id,
                 notes,
+                parent,
             } => {
                 let inputs = core.program().check_inputs(values_of(&input)?)?;
                 let mut prepared = core.prepare(stops, listener)?;
@@ -250,6 +262,7 @@ impl<'a, S: Shape> Call<'a, S> {
                     history,
                     run_id,
                     limits,
+                    parent,
                     is_unattended,
                 };
                 begin(core, prepared, store, opening).await?
@@ -294,6 +307,7 @@ struct Opening {
     history: History,
     run_id: String,
     limits: Limits,
+    parent: Option<Parent>,
     is_unattended: bool,
 }
 
@@ -308,6 +322,7 @@ async fn begin(
         history,
         run_id,
         limits,
+        parent,
         is_unattended,
     } = opening;
     if limits.cost_budget.is_some() {
@@ -337,6 +352,7 @@ async fn begin(
         history,
         limits,
         rules: core.program().rules.clone(),
+        parent,
         is_unattended,
     };
     let event = Event::Started(Arc::new(started));

@@ -4,6 +4,7 @@
 mod call;
 mod confirmations;
 mod core;
+mod delegate;
 mod prediction;
 
 use std::marker::PhantomData;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 pub use call::Call;
 pub use confirmations::Confirmations;
+pub use delegate::AgentTool;
 pub use prediction::{Outcome, PauseContext, Paused, Prediction};
 
 use self::core::{Core, Kind};

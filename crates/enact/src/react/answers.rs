@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::check;
 use super::state::{Acting, CallState, CallStatus, Phase, RunState};
+use crate::model::Usage;
 use crate::run::{
     AnswerError, Answerer, Decision, Event, Observation, Origin, Question, QuestionKind,
 };
@@ -32,6 +33,7 @@ impl RunState {
                 observation: Observation::error(format!("Nobody was there to answer: {text}")),
                 duration: Duration::ZERO,
                 from_record: false,
+                usage: Usage::default(),
             },
         }
     }

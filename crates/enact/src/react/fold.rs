@@ -68,7 +68,9 @@ impl RunState {
                 observation,
                 duration,
                 from_record,
+                usage,
             } => {
+                self.spent.usage += *usage;
                 if let Some(call) = self.acting_call(call_id) {
                     call.duration = *duration;
                     call.is_from_record = *from_record;

@@ -111,6 +111,16 @@ impl RunState {
         Room::Tokens(room)
     }
 
+    /// How many tokens tools may spend on models of their own.
+    pub(super) fn tokens_left(&self) -> Option<u64> {
+        let budget = self.started().limits.token_budget?;
+        let spent = self.spent.usage.input_tokens + self.spent.usage.output_tokens;
+        let answer = self.prompt_tokens(PredictorName::Step, &self.step_prompt)
+            + ANSWER_PROMPT_TOKENS
+            + ANSWER_TOKENS;
+        Some(budget.saturating_sub(spent + answer))
+    }
+
     /// Keeps a reply within the room that there is.
     pub(super) fn confine(&self, predictor: PredictorName, mut request: Request) -> Request {
         if let Room::Tokens(room) = self.room(predictor, &request.prompt) {

@@ -10,7 +10,7 @@ use super::progress::Progress;
 use super::read;
 use super::spending::Spent;
 use crate::adapter::Adapter;
-use crate::model::{Capabilities, ModelError, Prompt, Reply, Request};
+use crate::model::{Capabilities, ModelError, Prompt, Reply, Request, Usage};
 use crate::run::{
     Answerer, Call, Decision, Event, Notice, Observation, PredictorName, Question, Record, Run,
     RunError, Started, TerminationReason,
@@ -64,6 +64,8 @@ pub struct ToolCall {
     pub idempotency_key: String,
     /// What a person answered to the questions of this call: question, answer.
     pub answers: Vec<(String, String)>,
+    /// How many tokens it may spend on models of its own, if that is limited.
+    pub tokens_left: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -350,6 +352,7 @@ impl RunState {
                             call: state.call.clone(),
                             idempotency_key: format!("{}:{}:{index}", self.run.id(), acting.record),
                             answers: state.answers.clone(),
+                            tokens_left: None,
                         });
                     }
                 }
@@ -358,6 +361,11 @@ impl RunState {
             }
         }
         if !ready.is_empty() {
+            // Those that run side by side share what is left.
+            let share = self.tokens_left().map(|left| left / ready.len() as u64);
+            for call in &mut ready {
+                call.tokens_left = share;
+            }
             Next::Tools(ready)
         } else if is_running {
             Next::Wait
@@ -377,6 +385,7 @@ impl RunState {
             observation,
             duration: Duration::ZERO,
             from_record: true,
+            usage: Usage::default(),
         }
     }
 
@@ -425,6 +434,7 @@ fn tool_finished(call: &Call, observation: Observation) -> Event {
         observation,
         duration: Duration::ZERO,
         from_record: false,
+        usage: Usage::default(),
     }
 }
 

@@ -13,7 +13,7 @@ use super::limits::Limits;
 use super::question::{Answerer, Decision, Question};
 use super::repair::Repair;
 use super::rules::Rules;
-use crate::model::{ModelErrorKind, Price, Reply};
+use crate::model::{ModelErrorKind, Price, Reply, Usage};
 use crate::signature::{Signature, Values};
 use crate::tool::ToolSpec;
 
@@ -90,6 +90,9 @@ pub enum Event {
         /// Whether it was not run, because the same call had been made and nothing changed since.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         from_record: bool,
+        /// Tokens that it spent on models.
+        #[serde(default, skip_serializing_if = "Usage::is_none")]
+        usage: Usage,
     },
     /// The model is told something about its work.
     Noticed {
@@ -180,9 +183,23 @@ pub struct Started {
     /// The rules of this run.
     #[serde(default, skip_serializing_if = "Rules::is_default")]
     pub rules: Rules,
+    /// The run that called this one, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
     /// Whether nobody is to be asked about a call in doubt: it becomes an error observation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unattended: bool,
+}
+
+/// The call of another run that a run works for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The run.
+    pub run_id: String,
+    /// The call.
+    pub call_id: String,
+    /// How deep the run is: 1 for a run that was called by one that nobody called.
+    pub depth: u32,
 }
 
 /// An agent as far as it can be written down.

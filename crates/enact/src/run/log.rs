@@ -146,6 +146,11 @@ impl Run {
         for (_, spent) in self.spending() {
             usage += spent;
         }
+        for event in self.events() {
+            if let Event::ToolFinished { usage: spent, .. } = event {
+                usage += *spent;
+            }
+        }
         usage
     }
 

@@ -19,8 +19,8 @@ pub(crate) mod transcript;
 pub use asked::AskedQuestion;
 pub use completion::Completion;
 pub use event::{
-    AgentSpec, Event, FORMAT, Notice, PlannedCall, PredictorName, Record, Started, StepOutcome,
-    Stepped, TerminationReason,
+    AgentSpec, Event, FORMAT, Notice, Parent, PlannedCall, PredictorName, Record, Started,
+    StepOutcome, Stepped, TerminationReason,
 };
 pub use history::{Call, Entry, History, HistoryError, Observation, ToolResult};
 pub(crate) use history::{visible, visible_positions};

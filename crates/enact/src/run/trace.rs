@@ -179,6 +179,7 @@ impl<'a> Reader<'a> {
                 observation,
                 duration,
                 from_record,
+                ..
             } => {
                 if let Some(action) = self.action(call_id) {
                     action.observation = Some(observation.clone());

@@ -27,6 +27,10 @@ pub struct ToolContext {
     pub deadline: Option<Instant>,
     /// Cancelled when the run is, or when the deadline has passed.
     pub cancellation: CancellationToken,
+    /// How many agents called each other until this call; 0 in a run that nobody called.
+    pub depth: u32,
+    /// How many tokens the call may spend on models of its own, if that is limited.
+    pub tokens_left: Option<u64>,
     progress: Option<Progress>,
     /// What a person answered to the questions of this call: question, answer.
     answers: Vec<(String, String)>,
@@ -42,6 +46,8 @@ impl ToolContext {
             call_id,
             deadline: None,
             cancellation: CancellationToken::new(),
+            depth: 0,
+            tokens_left: None,
             progress: None,
             answers: Vec::new(),
         }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::ToolError;
-use crate::model::Image;
+use crate::model::{Image, Usage};
 
 /// The result of a tool: a value that keeps its type up to the trace, and pictures.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -14,6 +14,8 @@ pub struct ToolOutput {
     pub value: Value,
     /// Pictures that the model shall see.
     pub images: Vec<Image>,
+    /// Tokens that the tool spent on models of its own; they count for the run.
+    pub usage: Usage,
 }
 
 impl ToolOutput {
@@ -21,7 +23,7 @@ impl ToolOutput {
     pub fn value(value: impl Into<Value>) -> Self {
         Self {
             value: value.into(),
-            images: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -30,6 +32,7 @@ impl ToolOutput {
         Self {
             value: Value::String(caption.into()),
             images,
+            usage: Usage::default(),
         }
     }
 }

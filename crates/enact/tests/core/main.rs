@@ -13,6 +13,7 @@ mod circles;
 mod completion;
 mod conformance;
 mod context;
+mod delegating;
 mod endings;
 mod fever;
 mod finishing;

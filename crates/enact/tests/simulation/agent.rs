@@ -143,6 +143,7 @@ impl Agent {
             history: History::new(),
             limits: self.program.limits,
             rules: enact::run::Rules::default(),
+            parent: None,
             is_unattended: self.is_unattended,
         }
     }

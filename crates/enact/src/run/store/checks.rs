@@ -33,6 +33,7 @@ fn started(run_id: &str, second: i64) -> Result<Record, String> {
         history: History::new(),
         limits: Limits::default(),
         rules: Rules::default(),
+        parent: None,
         is_unattended: false,
     };
     let at = Timestamp::from_second(second).map_err(|error| error.to_string())?;

@@ -1,0 +1,153 @@
+//! An agent as a tool of another.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Outcome, Paused, ReAct};
+use crate::error::Error;
+use crate::run::store::{MemoryStore, Store, StoreErrorKind};
+use crate::run::{Decision, Parent};
+use crate::signature::{Dynamic, Values};
+use crate::tool::{Effect, Tool, ToolContext, ToolError, ToolFuture, ToolOutput, ToolSpec};
+
+/// How deep agents may call agents.
+const MAX_DEPTH: u32 = 8;
+/// An agent takes longer than a function.
+const TIMEOUT: Duration = Duration::from_secs(3_600);
+
+/// An agent as a tool of another: its inputs are the arguments, its outputs what the call gives.
+///
+/// Its run is a run of its own, linked to the caller's, with limits of its own inside the caller's.
+/// When it waits for a person, so does the caller; when the caller is resumed, it goes on where it
+/// was. Its runs are kept in memory unless a store is given, so give one if callers are resumed in
+/// other processes.
+#[derive(Debug, Clone)]
+pub struct AgentTool {
+    agent: ReAct<Dynamic>,
+    spec: ToolSpec,
+    store: Arc<dyn Store>,
+}
+
+impl AgentTool {
+    /// A tool of this name. The description tells the calling agent when to hand over.
+    pub fn new(
+        agent: ReAct<Dynamic>,
+        name: impl Into<String>,
+        description: impl Into<String>,
+    ) -> Self {
+        let parameters = agent.signature().input_schema();
+        // The same call goes on with the same run, so it may be repeated.
+        let spec = ToolSpec::new(name, description, parameters)
+            .with_effect(Effect::Idempotent)
+            .with_timeout(TIMEOUT);
+        Self {
+            agent,
+            spec,
+            store: Arc::new(MemoryStore::new()),
+        }
+    }
+
+    /// Keeps the runs in this store.
+    #[must_use]
+    pub fn with_store(self, store: impl Store + 'static) -> Self {
+        Self {
+            store: Arc::new(store),
+            ..self
+        }
+    }
+
+    /// The same with another time limit.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self {
+            spec: self.spec.with_timeout(timeout),
+            ..self
+        }
+    }
+
+    async fn delegate(&self, args: Values, context: ToolContext) -> Result<ToolOutput, ToolError> {
+        if context.depth >= MAX_DEPTH {
+            return Err(ToolError::new(format!(
+                "agents may not call agents more than {MAX_DEPTH} deep"
+            )));
+        }
+        let run_id = context.idempotency_key.replace(':', ".");
+        let known = match self.store.load(&run_id).await {
+            Ok(stored) => Some(stored.run),
+            Err(error) if error.kind() == StoreErrorKind::NotFound => None,
+            Err(error) => return Err(error.into()),
+        };
+        let mut call = match known {
+            None => {
+                let parent = Parent {
+                    run_id: context.run_id.clone(),
+                    call_id: context.call_id.clone(),
+                    depth: context.depth + 1,
+                };
+                let call = self.agent.call(args).run_id(&run_id).child_of(parent);
+                let call = call.limits(|limits| {
+                    let tokens = [limits.token_budget, context.tokens_left];
+                    limits.token_budget = tokens.into_iter().flatten().min();
+                });
+                call.store(Arc::clone(&self.store))
+            }
+            Some(run) => {
+                let mut call = self.agent.resume_stored(Arc::clone(&self.store), &run_id);
+                for question in run.open_questions() {
+                    if let Ok(answer) = context.ask(&self.asks(&question)) {
+                        let decision: Decision = question.read(&answer);
+                        call = call.answer(question.confirmation_id, decision);
+                    }
+                }
+                call
+            }
+        };
+        call = call.cancel_with(context.cancellation.clone());
+        match call.await {
+            Ok(Outcome::Finished(prediction)) => {
+                let mut outputs = prediction.values().clone();
+                let value = match outputs.len() {
+                    1 => outputs.values_mut().next().map(Value::take),
+                    _ => None,
+                };
+                let mut output = ToolOutput::value(value.unwrap_or(Value::Object(outputs)));
+                output.usage = prediction.usage;
+                Ok(output)
+            }
+            Ok(Outcome::Paused(paused)) => Err(self.first_question(&paused)),
+            Err(error) => Err(told(&error)),
+        }
+    }
+
+    fn first_question(&self, paused: &Paused) -> ToolError {
+        match paused.questions().first() {
+            Some(question) => ToolError::question(self.asks(question)),
+            None => ToolError::new("the agent waits, and asks nothing"),
+        }
+    }
+
+    /// A question of the inner agent in words that fit no other question.
+    fn asks(&self, question: &crate::run::Question) -> String {
+        format!(
+            "{} asks: {} [{}]",
+            self.spec.name, question.question, question.confirmation_id
+        )
+    }
+}
+
+/// What the calling model is told of a failure.
+fn told(error: &Error) -> ToolError {
+    ToolError::new(format!("the agent came to no answer: {error}"))
+}
+
+impl Tool for AgentTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, args: Values, context: ToolContext) -> ToolFuture<'a> {
+        Box::pin(self.delegate(args, context))
+    }
+}
