@@ -2,11 +2,13 @@
 
 mod agent;
 mod chat;
+mod eval;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::agent::AgentArgs;
 pub(crate) use self::chat::ChatArgs;
+pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
 
 /// Agents that work with tools until the outputs you declared are there.
 #[derive(Debug, Parser)]
@@ -29,6 +31,8 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Hold a conversation with an agent.
     Chat(Box<ChatArgs>),
+    /// Try an agent on a dataset, and report how well it does.
+    Eval(Box<EvalArgs>),
     /// Watch an agent at work; needs no model and no key.
     Demo,
     /// List the runs that are kept.

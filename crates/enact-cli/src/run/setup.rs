@@ -31,7 +31,7 @@ pub(crate) struct Setup {
     /// The model's name.
     pub(crate) model: String,
     /// What the log has to say so that the agent can be built again.
-    notes: Values,
+    pub(crate) notes: Values,
 }
 
 impl Setup {
@@ -49,7 +49,7 @@ impl Setup {
             None => History::new(),
         };
         let model = model_name(args)?;
-        let client = client(model, given(args.base_url.as_ref()))?;
+        let client = server(model, args)?;
         let mut options = ModelOptions::default();
         options.temperature = args.temperature;
         let build = || -> Result<ReAct, Error> {
@@ -181,6 +181,11 @@ fn given(value: Option<&String>) -> Option<&str> {
     value
         .map(|value| value.trim())
         .filter(|value| !value.is_empty())
+}
+
+/// A model on the server that was named.
+pub(crate) fn server(model: &str, args: &AgentArgs) -> Result<OpenAi, Failure> {
+    client(model, given(args.base_url.as_ref()))
 }
 
 fn model_name(args: &AgentArgs) -> Result<&str, Failure> {
