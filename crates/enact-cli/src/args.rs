@@ -2,12 +2,14 @@
 
 mod agent;
 mod chat;
+mod eval;
 mod limits;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::agent::AgentArgs;
 pub(crate) use self::chat::ChatArgs;
+pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
 pub(crate) use self::limits::LimitArgs;
 
 /// Agents that work with tools until the outputs you declared are there.
@@ -31,6 +33,8 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Hold a conversation with an agent.
     Chat(Box<ChatArgs>),
+    /// Try an agent on a dataset, and report how well it does.
+    Eval(Box<EvalArgs>),
     /// Watch an agent at work; needs no model and no key.
     Demo,
     /// List the runs that are kept.

@@ -5,6 +5,7 @@ mod chat;
 mod demo;
 mod drive;
 mod editor;
+mod eval;
 mod exit;
 mod interrupt;
 mod line;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         match cli.command {
             Command::Run(args) => run::execute(&args).await,
             Command::Chat(args) => chat::execute(&args).await,
+            Command::Eval(args) => eval::execute(&args).await,
             Command::Demo => demo::execute().await,
             Command::Runs(args) => runs::list::execute(&args).await,
             Command::Show(args) => runs::show::execute(&args).await,

@@ -31,7 +31,7 @@ pub(crate) struct Setup {
     /// The model's name.
     pub(crate) model: String,
     /// What the log has to say so that the agent can be built again.
-    notes: Values,
+    pub(crate) notes: Values,
 }
 
 impl Setup {
@@ -48,9 +48,9 @@ impl Setup {
             Some(path) => history::read(path)?,
             None => History::new(),
         };
-        let prices = prices(args)?;
+        let prices = prices(args)?.unwrap_or_default();
         let model = model_name(args)?;
-        let client = client(model, given(args.base_url.as_ref()))?;
+        let client = server(model, args)?;
         let mut options = ModelOptions::default();
         options.temperature = args.temperature;
         let build = || -> Result<ReAct, Error> {
@@ -162,16 +162,17 @@ fn tools(args: &AgentArgs) -> Result<Tools, Failure> {
     pick(names, files.as_ref())
 }
 
-fn prices(args: &AgentArgs) -> Result<Prices, Failure> {
+/// What models cost, if a file says it.
+pub(crate) fn prices(args: &AgentArgs) -> Result<Option<Prices>, Failure> {
     let Some(path) = &args.limits.prices else {
-        return Ok(Prices::new());
+        return Ok(None);
     };
     let wrong = |problem: String| {
         let message = format!("the prices in {} cannot be read: {problem}", path.display());
         Failure::usage("prices", message)
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))
+    Prices::read(&text).map(Some).map_err(wrong)
 }
 
 fn open_folder(path: impl AsRef<Path>) -> Result<Files, Failure> {
@@ -192,6 +193,11 @@ fn given(value: Option<&String>) -> Option<&str> {
     value
         .map(|value| value.trim())
         .filter(|value| !value.is_empty())
+}
+
+/// A model on the server that was named.
+pub(crate) fn server(model: &str, args: &AgentArgs) -> Result<OpenAi, Failure> {
+    client(model, given(args.base_url.as_ref()))
 }
 
 fn model_name(args: &AgentArgs) -> Result<&str, Failure> {

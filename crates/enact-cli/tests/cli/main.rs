@@ -6,6 +6,7 @@ mod chat;
 mod command;
 mod contested;
 mod demo;
+mod eval;
 mod failures;
 mod history;
 mod inputs;

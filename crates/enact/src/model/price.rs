@@ -10,6 +10,7 @@ const MILLION: f64 = 1_000_000.0;
 
 /// What a million tokens of a model cost, in one currency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Price {
     /// Tokens read.
     pub input: f64,
@@ -37,13 +38,11 @@ impl Price {
 /// ```
 /// use enact::model::Prices;
 ///
-/// let prices: Prices = serde_json::from_str(
-///     r#"{"large": {"input": 2.5, "cached_input": 1.25, "output": 10}}"#,
-/// )?;
+/// let prices = Prices::read(r#"{"large": {"input": 2.5, "cached_input": 1.25, "output": 10}}"#)?;
 /// assert!(prices.get("large").is_some());
 /// assert!(prices.get("large-2026-11-15").is_some());
 /// assert!(prices.get("small").is_none());
-/// # Ok::<(), serde_json::Error>(())
+/// # Ok::<(), String>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -62,6 +61,26 @@ impl Prices {
     pub fn with(mut self, model: impl Into<String>, price: Price) -> Self {
         self.by_model.insert(model.into(), price);
         self
+    }
+
+    /// Reads `{"model": {"input": 2.5, "cached_input": 1.25, "output": 10}}`, and says what is
+    /// wrong with it.
+    pub fn read(json: &str) -> Result<Self, String> {
+        let prices: Self = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        for (model, price) in &prices.by_model {
+            let all = [price.input, price.output, price.cached_input.unwrap_or(0.0)];
+            if all.iter().any(|one| !one.is_finite() || *one < 0.0) {
+                return Err(format!(
+                    "the prices of `{model}` have to be numbers of 0 or more"
+                ));
+            }
+        }
+        Ok(prices)
+    }
+
+    /// What this usage of a model costs; `None` if its price is not known.
+    pub fn cost(&self, model: &str, usage: Usage) -> Option<f64> {
+        self.get(model).map(|price| price.of(usage))
     }
 
     /// The price of a model: under its own name, or under the longest name that, followed by a
@@ -92,6 +111,18 @@ mod tests {
         assert_eq!(price.of(usage), 3.0);
         usage.cached_input_tokens = 400_000;
         assert_eq!(price.of(usage), 1.2 + 0.2 + 1.0);
+    }
+
+    #[test]
+    fn wrong_prices_are_refused() {
+        for bad in [
+            "[]",
+            r#"{"m": {"input": 1}}"#,
+            r#"{"m": {"input": -1, "output": 1}}"#,
+            r#"{"m": {"input": 1, "output": 1, "cashed": 1}}"#,
+        ] {
+            assert!(Prices::read(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -1,0 +1,200 @@
+//! `enact eval`.
+
+mod compare;
+mod files;
+mod progress;
+mod settings;
+mod table;
+
+use std::path::Path;
+
+use enact::Signature;
+use enact::model::Retrying;
+use enact_eval::dataset::{Dataset, Problem, Reading};
+use enact_eval::results::{Results, ResultsError};
+use enact_eval::{Evaluator, Judge, Report, Trial, Tried, html};
+use futures_util::StreamExt as _;
+
+use self::progress::Progress;
+use crate::args::{EvalArgs, EvalCommand};
+use crate::exit::{Exit, Failure};
+use crate::run::{Setup, prices, server};
+use crate::view::{Screen, Stream, text};
+use crate::{interrupt, store};
+
+/// How many problems of a dataset are told.
+const TOLD: usize = 20;
+
+/// Tries an agent on a dataset, or compares two reports.
+pub(crate) async fn execute(args: &EvalArgs) -> Exit {
+    let ended = match &args.command {
+        Some(EvalCommand::Compare(args)) => compare::compare(args),
+        None => evaluate(args).await,
+    };
+    ended.unwrap_or_else(|failure| {
+        failure.print();
+        failure.exit
+    })
+}
+
+async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
+    let Some(path) = &args.dataset else {
+        return Err(Failure::usage("dataset", "name a dataset"));
+    };
+    let signature = Signature::parse(&args.signature)?;
+    let setup = Setup::new(signature.clone(), &args.agent)?;
+    let dataset = read_dataset(path, &signature, args)?;
+    let prices = prices(&args.agent)?;
+    let judge = judge(args)?;
+    let settings = settings::of(args, &setup)?;
+    let results_path = match &args.results {
+        Some(path) => path.clone(),
+        None => path.with_extension("results.jsonl"),
+    };
+    for output in [&args.json, &args.html].into_iter().flatten() {
+        files::check_writable(output, &[path, &results_path])?;
+    }
+    let store = store::open_for_new(&args.agent.store).await?;
+    let Results {
+        heading,
+        known,
+        mut writer,
+    } = if args.fresh {
+        Results::fresh(&results_path, settings)?
+    } else {
+        Results::open(&results_path, settings)?
+    };
+
+    let interrupted = interrupt::watch();
+    let mut evaluator = Evaluator::new(&setup.agent)
+        .with_history(setup.history.clone())
+        .with_notes(setup.notes.clone())
+        .interrupt_with(interrupted.clone());
+    if let Some(store) = &store {
+        evaluator = evaluator.with_store(store.clone());
+    }
+    if let Some(judge) = judge {
+        evaluator = evaluator.with_judge(judge);
+    }
+    let count = dataset.examples().len();
+    let progress = Progress::new(count);
+    let mut found: Vec<Option<Trial>> = vec![None; count];
+    {
+        let concurrency = usize::from(args.concurrency);
+        let tried = evaluator.trials(&dataset, &heading, |id| known.get(id), concurrency);
+        let mut tried = std::pin::pin!(tried);
+        while let Some((index, tried)) = tried.next().await {
+            match tried {
+                Tried::Now(trial) => {
+                    writer.append(&trial)?;
+                    progress.tell(&trial);
+                    found[index] = Some(trial);
+                }
+                Tried::Before(trial) => {
+                    progress.skip(&trial);
+                    found[index] = Some(trial);
+                }
+                Tried::Interrupted => {}
+            }
+        }
+    }
+    progress.end();
+
+    let trials: Vec<Trial> = found.into_iter().flatten().collect();
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let name = name.to_string_lossy();
+    let report = Report::new(&heading, name, count, trials, prices.as_ref());
+    let screen = Screen::new(Stream::Stdout);
+    table::show(&screen, &report, prices.is_some());
+    if let Some(path) = &args.json {
+        files::write(path, &files::json(&report)?)?;
+    }
+    if let Some(path) = &args.html {
+        files::write(path, &html::report(&report))?;
+    }
+    if report.counts.untried > 0 {
+        let untried = report.counts.untried;
+        screen.line("");
+        screen.line(&format!(
+            "interrupted: {untried} of {count} are left; the same command goes on with them"
+        ));
+        return Ok(Exit::Paused);
+    }
+    Ok(verdict(args, &report))
+}
+
+/// Whether enough answers are correct, if that was asked for.
+fn verdict(args: &EvalArgs, report: &Report) -> Exit {
+    let Some(least) = args.min_accuracy else {
+        return Exit::Success;
+    };
+    let accuracy = report.accuracy.map_or(0.0, |accuracy| accuracy.value);
+    if accuracy >= least {
+        return Exit::Success;
+    }
+    let (accuracy, least) = (table::percent(accuracy), table::percent(least));
+    let message = format!("the accuracy is {accuracy}, and {least} was asked for");
+    let failure = Failure::failed("accuracy", message);
+    failure.print();
+    failure.exit
+}
+
+fn read_dataset(path: &Path, signature: &Signature, args: &EvalArgs) -> Result<Dataset, Failure> {
+    let text = files::read(path, "the dataset")?;
+    let reading = Reading {
+        signature,
+        metric: &args.metric,
+        has_judge: args.judge.is_some(),
+    };
+    let dataset =
+        Dataset::read(&text, &reading).map_err(|problems| wrong_lines(path, &problems))?;
+    let is_scored = dataset.examples().iter().any(|one| one.expected.is_some());
+    if args.min_accuracy.is_some() && !is_scored {
+        let message = "`--min-accuracy` needs lines with `expected`: there is none";
+        return Err(Failure::usage("dataset", message));
+    }
+    Ok(dataset)
+}
+
+/// Tells what is wrong, line by line.
+fn wrong_lines(path: &Path, problems: &[Problem]) -> Failure {
+    let screen = Screen::new(Stream::Stderr);
+    for problem in problems.iter().take(TOLD) {
+        screen.line(&text::one_line(&problem.to_string()));
+    }
+    if problems.len() > TOLD {
+        screen.line(&format!("… and {} more", problems.len() - TOLD));
+    }
+    let path = path.display();
+    let noun = if problems.len() == 1 {
+        "problem"
+    } else {
+        "problems"
+    };
+    let count = problems.len();
+    Failure::usage(
+        "dataset",
+        format!("the dataset `{path}` has {count} {noun}: correct it; nothing was run"),
+    )
+}
+
+fn judge(args: &EvalArgs) -> Result<Option<Judge>, Failure> {
+    let Some(name) = &args.judge else {
+        return Ok(None);
+    };
+    if name.trim().is_empty() {
+        return Err(Failure::usage("judge", "`--judge` names no model"));
+    }
+    let client = server(name.trim(), &args.agent)?;
+    let judge = Judge::new(Retrying::new(client)).map_err(|error| Failure::from(&error))?;
+    Ok(Some(judge))
+}
+
+impl From<ResultsError> for Failure {
+    fn from(error: ResultsError) -> Self {
+        match &error {
+            ResultsError::Io { .. } => Self::failed("results", error.to_string()),
+            _ => Self::usage("results", error.to_string()),
+        }
+    }
+}

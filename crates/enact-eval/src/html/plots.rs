@@ -1,0 +1,188 @@
+//! Plots as inline SVG.
+
+use super::text::escape;
+use crate::statistics::float;
+use crate::trial::{Status, Trial};
+
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 160.0;
+/// Room for the labels beneath a plot and above it.
+const LABEL: f64 = 18.0;
+const BINS: usize = 20;
+/// The squares of a row.
+const PER_ROW: usize = 48;
+const SQUARE: f64 = 15.0;
+
+/// A square for each example, in the order of the dataset.
+pub(super) fn outcomes(trials: &[Trial]) -> String {
+    let rows = trials.len().div_ceil(PER_ROW).max(1);
+    let mut shapes = String::new();
+    for (index, trial) in trials.iter().enumerate() {
+        let x = SQUARE * count(index % PER_ROW);
+        let y = SQUARE * count(index / PER_ROW);
+        let (colour, word) = match (trial.status, trial.passed()) {
+            (Status::Finished, Some(true)) => ("#2da44e", "passed"),
+            (Status::Finished, Some(false)) => ("#cf222e", "not passed"),
+            (Status::Finished, None) => ("#8c959f", "done"),
+            (Status::Failed, _) => ("#6e2b00", "failed"),
+            (Status::Paused, _) => ("#bf8700", "waits for a person"),
+        };
+        let size = SQUARE - 3.0;
+        let title = escape(&format!("{}: {word}", trial.id));
+        shapes.push_str(&format!(
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{size}\" height=\"{size}\" \
+             fill=\"{colour}\"><title>{title}</title></rect>"
+        ));
+    }
+    let legend = "<p class=\"quiet\">Green: passed. Red: not passed. Brown: failed. Yellow: waits \
+                  for a person. Grey: nothing was expected.</p>";
+    let height = SQUARE * count(rows);
+    format!(
+        "{}{legend}",
+        svg(height, "Outcome of each example", &shapes)
+    )
+}
+
+/// How many runs took how long.
+pub(super) fn latency(trials: &[Trial]) -> String {
+    let over = trials.iter().filter(|trial| trial.is_over());
+    let seconds: Vec<f64> = over.map(|trial| trial.figures.seconds).collect();
+    let longest = seconds.iter().copied().fold(0.0, f64::max);
+    if seconds.is_empty() || longest <= 0.0 {
+        return nothing();
+    }
+    let mut bins = [0_usize; BINS];
+    for taken in &seconds {
+        let share = taken / longest * count(BINS);
+        // The longest belongs into the last bin.
+        let bin = (0..BINS).rev().find(|bin| share >= count(*bin));
+        bins[bin.unwrap_or(0)] += 1;
+    }
+    let bars: Vec<Bar> = bins
+        .iter()
+        .enumerate()
+        .map(|(index, runs)| {
+            let from = longest * count(index) / count(BINS);
+            let to = longest * count(index + 1) / count(BINS);
+            Bar {
+                parts: vec![(count(*runs), "#0969da")],
+                title: format!("{runs} runs from {from:.2} s to {to:.2} s"),
+            }
+        })
+        .collect();
+    let most = bins.iter().max().copied().unwrap_or(0);
+    let labels = Labels {
+        title: "How many runs took how long",
+        top: format!("{most} runs"),
+        left: "0 s".to_owned(),
+        right: format!("{longest:.2} s"),
+    };
+    plot(&bars, &labels)
+}
+
+/// The tokens of each example, in the order of the dataset.
+pub(super) fn tokens(trials: &[Trial]) -> String {
+    let bars: Vec<Bar> = trials
+        .iter()
+        .map(|trial| {
+            let usage = &trial.figures.usage;
+            let (read, written) = (usage.input_tokens, usage.output_tokens);
+            Bar {
+                parts: vec![(float(read), "#0969da"), (float(written), "#bc4c00")],
+                title: format!("{}: {read} tokens in, {written} out", trial.id),
+            }
+        })
+        .collect();
+    let most = bars.iter().map(Bar::total).fold(0.0, f64::max);
+    let labels = Labels {
+        title: "Tokens of each example",
+        top: format!("{most:.0} tokens"),
+        left: trials
+            .first()
+            .map(|trial| trial.id.clone())
+            .unwrap_or_default(),
+        right: trials
+            .last()
+            .map(|trial| trial.id.clone())
+            .unwrap_or_default(),
+    };
+    let legend = "<p class=\"quiet\">Blue: read. Orange: written.</p>";
+    format!("{}{legend}", plot(&bars, &labels))
+}
+
+struct Bar {
+    /// Heights and colours, from the bottom.
+    parts: Vec<(f64, &'static str)>,
+    title: String,
+}
+
+impl Bar {
+    fn total(&self) -> f64 {
+        self.parts.iter().map(|(height, _)| height).sum()
+    }
+}
+
+struct Labels {
+    title: &'static str,
+    top: String,
+    left: String,
+    right: String,
+}
+
+fn plot(bars: &[Bar], labels: &Labels) -> String {
+    let most = bars.iter().map(Bar::total).fold(0.0, f64::max);
+    if most <= 0.0 {
+        return nothing();
+    }
+    let room = WIDTH / count(bars.len());
+    let width = (room * 0.85).min(40.0);
+    let mut shapes = String::new();
+    for (index, bar) in bars.iter().enumerate() {
+        let x = room * count(index);
+        let mut bottom = LABEL + HEIGHT;
+        shapes.push_str("<g>");
+        for (value, colour) in &bar.parts {
+            let height = value / most * HEIGHT;
+            bottom -= height;
+            shapes.push_str(&format!(
+                "<rect x=\"{x:.2}\" y=\"{bottom:.2}\" width=\"{width:.2}\" \
+                 height=\"{height:.2}\" fill=\"{colour}\" />"
+            ));
+        }
+        shapes.push_str(&format!("<title>{}</title></g>", escape(&bar.title)));
+    }
+    let base = LABEL + HEIGHT;
+    let below = base + 14.0;
+    shapes.push_str(&format!(
+        "<line x1=\"0\" y1=\"{base}\" x2=\"{WIDTH}\" y2=\"{base}\" stroke=\"#8c959f\" />\
+         <text x=\"0\" y=\"12\">{}</text><text x=\"0\" y=\"{below}\">{}</text>\
+         <text x=\"{WIDTH}\" y=\"{below}\" text-anchor=\"end\">{}</text>",
+        escape(&labels.top),
+        escape(&short(&labels.left)),
+        escape(&short(&labels.right))
+    ));
+    svg(HEIGHT + 2.0 * LABEL, labels.title, &shapes)
+}
+
+fn svg(height: f64, title: &str, shapes: &str) -> String {
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" role=\"img\" \
+         aria-label=\"{}\">{shapes}</svg>",
+        escape(title)
+    )
+}
+
+fn nothing() -> String {
+    "<p class=\"quiet\">Nothing to show.</p>".to_owned()
+}
+
+fn short(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn count(count: usize) -> f64 {
+    float(count as u64)
+}

@@ -1,0 +1,198 @@
+//! Reports: what an evaluation found out.
+
+use enact::Values;
+use enact::model::{Prices, Usage};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::criteria::{Criterion, criteria};
+use crate::results::Heading;
+use crate::statistics::{Share, mean, percentile};
+use crate::trial::{Status, Trial};
+
+/// The version of the format that this release writes.
+const FORMAT: u32 = 1;
+
+/// What an evaluation found out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The version of the format.
+    pub format: u32,
+    /// The evaluation.
+    pub evaluation_id: String,
+    /// The dataset's name.
+    pub dataset: String,
+    /// The agent.
+    pub settings: Values,
+    /// When it was made.
+    pub made: Timestamp,
+    /// How many examples there are, and how they stand.
+    pub counts: Counts,
+    /// How many answers are correct; none if none was expected.
+    pub accuracy: Option<Accuracy>,
+    /// The criteria.
+    pub criteria: Vec<Criterion>,
+    /// Seconds of work for each run that is over; none if none is.
+    pub latency: Option<Latency>,
+    /// Tokens and requests of the agent.
+    pub usage: Usage,
+    /// What that costs; none if the price is not known.
+    pub cost: Option<f64>,
+    /// Tokens and requests of the judge.
+    pub judge_usage: Usage,
+    /// What that costs; none if the price is not known, or nothing was judged.
+    pub judge_cost: Option<f64>,
+    /// The examples in the order of the dataset.
+    pub trials: Vec<Trial>,
+}
+
+/// How many examples there are, and how they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// In the dataset.
+    pub examples: u64,
+    /// With outputs.
+    pub finished: u64,
+    /// Without outputs.
+    pub failed: u64,
+    /// Of those without outputs, the ones whose run can go on: a model failed.
+    pub resumable: u64,
+    /// Waiting for a person.
+    pub paused: u64,
+    /// With outputs that could not be scored.
+    pub unscored: u64,
+    /// Not tried: the evaluation was interrupted.
+    pub untried: u64,
+}
+
+/// How many answers are correct.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Accuracy {
+    /// How many passed, of those that expect something. What nobody confirmed did not pass.
+    pub share: Share,
+    /// The share.
+    pub value: f64,
+    /// The lower end of its 95 % interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// The mean of the scores, where an answer can be correct in part.
+    pub mean_score: f64,
+}
+
+/// Percentiles in seconds, by nearest rank.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Half of the runs took no longer.
+    pub p50: f64,
+    /// 90 of 100 took no longer.
+    pub p90: f64,
+    /// 99 of 100 took no longer.
+    pub p99: f64,
+}
+
+impl Report {
+    /// Computes a report of these trials, in the order of the dataset, which has this many
+    /// examples.
+    pub fn new(
+        heading: &Heading,
+        dataset: impl Into<String>,
+        examples: usize,
+        trials: Vec<Trial>,
+        prices: Option<&Prices>,
+    ) -> Self {
+        let mut usage = Usage::default();
+        let mut judge_usage = Usage::default();
+        for trial in &trials {
+            usage += trial.figures.usage;
+            judge_usage += trial.judge_usage;
+        }
+        let model = heading
+            .settings
+            .get("model")
+            .and_then(|model| model.as_str());
+        let judge = trials.iter().find_map(|trial| trial.judge.as_deref());
+        let cost = |model: Option<&str>, usage: &Usage| prices?.cost(model?, *usage);
+        Self {
+            format: FORMAT,
+            evaluation_id: heading.evaluation_id.clone(),
+            dataset: dataset.into(),
+            settings: heading.settings.clone(),
+            made: Timestamp::now(),
+            counts: Counts::of(&trials, examples),
+            accuracy: Accuracy::of(&trials),
+            criteria: criteria(&trials),
+            latency: Latency::of(&trials),
+            cost: cost(model, &usage),
+            judge_cost: cost(judge, &judge_usage),
+            usage,
+            judge_usage,
+            trials,
+        }
+    }
+
+    /// Reads a report that was written as JSON.
+    pub fn read(json: &str) -> Result<Self, String> {
+        let report: Self = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        if report.format > FORMAT {
+            let format = report.format;
+            return Err(format!(
+                "format {format} is newer than {FORMAT}: use a newer enact"
+            ));
+        }
+        Ok(report)
+    }
+
+    /// The model's name.
+    pub fn model(&self) -> &str {
+        let model = self.settings.get("model").and_then(|model| model.as_str());
+        model.unwrap_or("unknown")
+    }
+}
+
+impl Counts {
+    fn of(trials: &[Trial], examples: usize) -> Self {
+        let count = |fits: &dyn Fn(&Trial) -> bool| {
+            trials.iter().filter(|trial| fits(trial)).count() as u64
+        };
+        Self {
+            examples: examples as u64,
+            finished: count(&|trial| trial.status == Status::Finished),
+            failed: count(&|trial| trial.status == Status::Failed),
+            resumable: count(&|trial| trial.status == Status::Failed && !trial.is_over()),
+            paused: count(&|trial| trial.status == Status::Paused),
+            unscored: count(&Trial::is_unscored),
+            untried: examples.saturating_sub(trials.len()) as u64,
+        }
+    }
+}
+
+impl Accuracy {
+    fn of(trials: &[Trial]) -> Option<Self> {
+        let share = Share::count(trials.iter().filter_map(Trial::passed));
+        let asked = trials.iter().filter(|trial| trial.expected.is_some());
+        let scores: Vec<f64> = asked
+            .map(|trial| trial.score.as_ref().map_or(0.0, |score| score.value))
+            .collect();
+        let (low, high) = share.interval()?;
+        Some(Self {
+            share,
+            value: share.value()?,
+            low,
+            high,
+            mean_score: mean(&scores)?,
+        })
+    }
+}
+
+impl Latency {
+    fn of(trials: &[Trial]) -> Option<Self> {
+        let over = trials.iter().filter(|trial| trial.is_over());
+        let seconds: Vec<f64> = over.map(|trial| trial.figures.seconds).collect();
+        Some(Self {
+            p50: percentile(&seconds, 50)?,
+            p90: percentile(&seconds, 90)?,
+            p99: percentile(&seconds, 99)?,
+        })
+    }
+}

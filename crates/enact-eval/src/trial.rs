@@ -1,0 +1,158 @@
+//! Trials: what came of the examples.
+
+use enact::model::Usage;
+use enact::run::Event;
+use enact::{Run, TerminationReason, Values};
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::Example;
+use crate::figures::Figures;
+use crate::metric::{Metric, Score};
+use crate::statistics::Share;
+
+/// How a trial stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// There are outputs.
+    Finished,
+    /// There are none.
+    Failed,
+    /// The run waits for a person.
+    Paused,
+}
+
+/// Why something is missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// The sort of failure as one word.
+    pub kind: String,
+    /// In words.
+    pub message: String,
+}
+
+/// One example and what came of it: a line of the results file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The example.
+    pub id: String,
+    /// The run.
+    pub run_id: String,
+    /// What went in.
+    pub inputs: Values,
+    /// What should come out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Values>,
+    /// How that is found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<Metric>,
+    /// How the run should end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_termination: Option<TerminationReason>,
+    /// How it stands.
+    pub status: Status,
+    /// Why the run ended, if it did.
+    pub termination: Option<TerminationReason>,
+    /// What came out.
+    pub outputs: Values,
+    /// What the metric says; none without outputs, or if it could not say.
+    pub score: Option<Score>,
+    /// Why there are no outputs, or no score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+    /// What is counted of the run.
+    pub figures: Figures,
+    /// Of the steps that act, those whose thought connects to a call, as a model judges it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Share>,
+    /// The model that judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge: Option<String>,
+    /// What the judge took.
+    #[serde(default)]
+    pub judge_usage: Usage,
+}
+
+impl Trial {
+    /// What a run says of an example; nothing is scored yet.
+    pub fn of(example: &Example, run: &Run) -> Self {
+        let mut trial = Self::empty(example, run.id());
+        trial.termination = run.termination();
+        trial.outputs = run.outputs().cloned().unwrap_or_default();
+        trial.status = match (run.outputs(), run.termination()) {
+            (Some(_), _) => Status::Finished,
+            (None, None) if !run.open_questions().is_empty() => Status::Paused,
+            (None, _) => Status::Failed,
+        };
+        if let Some(Event::Failed { reason, message }) = run.events().next_back() {
+            trial.fault = Some(Fault {
+                kind: reason.as_str().to_owned(),
+                message: message.clone(),
+            });
+        }
+        trial.figures = Figures::of(run);
+        trial
+    }
+
+    /// A trial of which nothing is known yet.
+    pub(crate) fn empty(example: &Example, run_id: &str) -> Self {
+        let mut trial = Self {
+            id: example.id.clone(),
+            run_id: run_id.to_owned(),
+            inputs: example.inputs.clone(),
+            expected: None,
+            metric: None,
+            expected_termination: None,
+            status: Status::Failed,
+            termination: None,
+            outputs: Values::new(),
+            score: None,
+            fault: None,
+            figures: Figures::default(),
+            judged: None,
+            judge: None,
+            judge_usage: Usage::default(),
+        };
+        trial.describe(example);
+        trial
+    }
+
+    /// Takes over what the example expects.
+    pub(crate) fn describe(&mut self, example: &Example) {
+        let (expected, metric) = example.expected.clone().unzip();
+        self.expected = expected;
+        self.metric = metric;
+        self.expected_termination = example.termination;
+    }
+
+    /// Whether the answer was confirmed; none if nothing was expected.
+    pub fn passed(&self) -> Option<bool> {
+        self.expected.as_ref()?;
+        Some(self.score.as_ref().is_some_and(|score| score.passed))
+    }
+
+    /// Whether the run is over: it need not be run again.
+    pub fn is_over(&self) -> bool {
+        self.termination.is_some()
+    }
+
+    /// Whether it has outputs that should have been scored and were not.
+    pub fn is_unscored(&self) -> bool {
+        self.status == Status::Finished && self.expected.is_some() && self.score.is_none()
+    }
+
+    /// Whether it is about this example.
+    pub(crate) fn is_of(&self, example: &Example) -> bool {
+        self.id == example.id && self.inputs == example.inputs
+    }
+
+    /// Whether its score is what this example asks for.
+    pub(crate) fn is_scored_for(&self, example: &Example, judge: Option<&str>) -> bool {
+        let asked = example.expected.as_ref();
+        let same_judge = self.metric != Some(Metric::Judge) || self.judge.as_deref() == judge;
+        self.expected.as_ref() == asked.map(|(expected, _)| expected)
+            && self.metric.as_ref() == asked.map(|(_, metric)| metric)
+            && same_judge
+            && !self.is_unscored()
+    }
+}
