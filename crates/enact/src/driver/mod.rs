@@ -3,6 +3,8 @@
 //! There is one loop. It asks models, runs tools side by side, hands questions to the caller and
 //! reads the clock; every decision is the core's.
 
+mod content;
+mod spans;
 mod tools;
 mod updates;
 
@@ -41,6 +43,8 @@ pub(crate) struct World {
     pub(crate) listener: Option<Listener>,
     /// None for a run that lives in memory alone.
     pub(crate) journal: Option<Journal>,
+    /// Whether spans hold prompts, arguments and observations, too.
+    pub(crate) has_content_in_spans: bool,
 }
 
 /// Why the loop stopped without an error.
@@ -54,6 +58,10 @@ pub(crate) enum Stop {
 
 /// Drives a run until it is over or has to wait for a person.
 pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, Error> {
+    spans::agent(state, world).await
+}
+
+async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
     let mut running = FuturesUnordered::new();
     let mut last_failure: Option<ModelError> = None;
     loop {
@@ -82,7 +90,7 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
                     biased;
                     () = world.cancellation.cancelled() => continue,
                     () = world.interruption.cancelled() => continue,
-                    asked = ask(world, call) => asked,
+                    asked = spans::chat(world, state.run().id(), call) => asked,
                 };
                 match asked {
                     Ok(reply) => {
@@ -108,7 +116,7 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
                 // The intent is durable before the effect.
                 record(state, world, started).await?;
                 for call in calls {
-                    running.push(tools::run(world, state.run().id().to_owned(), call));
+                    running.push(spans::tool(world, state.run().id(), call));
                 }
             }
             Next::Wait => {

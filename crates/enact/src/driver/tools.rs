@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use futures_util::FutureExt as _;
 
-use super::{Update, World};
+use super::{Update, World, spans};
 use crate::react::ToolCall;
 use crate::run::{Event, Observation};
 use crate::tool::{ToolContext, ToolError, ToolOutput};
@@ -40,6 +40,7 @@ pub(super) fn run(
         let Some(tool) = tool else {
             let observation =
                 Observation::error(format!("Error executing {name}: it is not available"));
+            spans::fail_here("not_found");
             return finished(call.id, observation, began);
         };
         let timeout = tool.spec().timeout;
@@ -70,14 +71,15 @@ pub(super) fn run(
                         question,
                     };
                 }
-                Err(error) => failure(&name, &error),
+                Err(error) => failure(&name, &error, "tool_error"),
             },
-            Ok(Err(panic)) => failure(&name, &ToolError::new(panic_text(&*panic))),
+            Ok(Err(panic)) => failure(&name, &ToolError::new(panic_text(&*panic)), "panic"),
             Err(_) => {
                 cancellation.cancel();
                 failure(
                     &name,
                     &ToolError::new(format!("no result within {timeout:?}")),
+                    "timeout",
                 )
             }
         };
@@ -101,7 +103,8 @@ fn success(output: ToolOutput) -> Observation {
     }
 }
 
-fn failure(name: &str, error: &ToolError) -> Observation {
+fn failure(name: &str, error: &ToolError, kind: &str) -> Observation {
+    spans::fail_here(kind);
     Observation::error(format!("Error executing {name}: {error}"))
 }
 

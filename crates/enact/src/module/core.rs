@@ -251,6 +251,7 @@ impl Core {
                 interruption: stops.interruption,
                 listener,
                 journal: None,
+                has_content_in_spans: settings::has_content_in_spans(),
             },
             wording,
             spec,
