@@ -1,0 +1,105 @@
+//! What the command tells others of its runs: traces to a collector, and a log on standard error.
+//! Neither unless the environment asks for it.
+
+use std::env;
+use std::fmt;
+use std::io::Write as _;
+
+use enact_otel::{Guard, Traces};
+use tracing::field::Field;
+use tracing_subscriber::Layer;
+use tracing_subscriber::Registry;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt::format::{FmtSpan, Writer, debug_fn};
+use tracing_subscriber::layer::SubscriberExt as _;
+
+use crate::view::text;
+
+/// Sends what is left at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Telemetry {
+    traces: Option<Guard>,
+}
+
+impl Telemetry {
+    /// Begins with whatever the environment asks for. What is wrong is said, and stops nothing.
+    pub(crate) fn start() -> Self {
+        let (mut layers, mut traces) = (Vec::new(), None);
+        if Traces::is_wanted() {
+            match Traces::from_env().service_name("enact").layer() {
+                Ok((layer, guard)) => {
+                    layers.push(layer.boxed());
+                    traces = Some(guard);
+                }
+                Err(error) => warn(&error),
+            }
+        }
+        match log_filter() {
+            Ok(Some(filter)) => layers.push(log(filter)),
+            Ok(None) => {}
+            Err(error) => warn(&error),
+        }
+        if !layers.is_empty() {
+            // Nobody else has set one.
+            let _ = tracing::subscriber::set_global_default(Registry::default().with(layers));
+        }
+        Self { traces }
+    }
+
+    /// Sends what is left, and says so if it cannot.
+    pub(crate) fn finish(self) {
+        if let Some(Err(problem)) = self.traces.map(Guard::finish) {
+            warn(&problem);
+        }
+    }
+}
+
+fn warn(problem: &dyn fmt::Display) {
+    let line = text::one_line(&problem.to_string());
+    let _ = writeln!(std::io::stderr(), "warning: {line}");
+}
+
+/// What is logged: nothing unless asked for, and never what other libraries say, because they may
+/// say what was sent.
+fn log_filter() -> Result<Option<Targets>, String> {
+    for name in ["ENACT_LOG", "RUST_LOG"] {
+        let Some(directives) = env::var(name).ok().filter(|text| !text.trim().is_empty()) else {
+            continue;
+        };
+        let wanted: Targets = directives
+            .parse()
+            .map_err(|_| format!("{name} is not a level such as `info`: nothing is logged"))?;
+        let level = match wanted.default_level() {
+            Some(level) => level,
+            None => LevelFilter::OFF,
+        };
+        let ours = wanted
+            .iter()
+            .find(|(target, _)| *target == enact::telemetry::TARGET)
+            .map_or(level, |(_, level)| level);
+        return Ok((ours > LevelFilter::OFF)
+            .then(|| Targets::new().with_target(enact::telemetry::TARGET, ours)));
+    }
+    Ok(None)
+}
+
+/// A line for every span that ends.
+fn log(filter: Targets) -> Box<dyn Layer<Registry> + Send + Sync> {
+    tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .with_target(false)
+        .with_span_events(FmtSpan::CLOSE)
+        .fmt_fields(debug_fn(field))
+        .with_filter(filter)
+        .boxed()
+}
+
+/// A field of a span. Content is for collectors, not for logs.
+fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
+    let name = field.name();
+    if enact::telemetry::CONTENT.contains(&name) || name.starts_with("otel.") {
+        return Ok(());
+    }
+    write!(writer, "{name}={value:?} ")
+}
