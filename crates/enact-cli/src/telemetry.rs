@@ -5,13 +5,17 @@ use std::env;
 use std::fmt;
 use std::io::Write as _;
 
+use enact::telemetry::{OPERATION, TARGET};
 use enact_otel::{Guard, Traces};
 use tracing::field::Field;
-use tracing_subscriber::Layer;
-use tracing_subscriber::Registry;
+use tracing::{Event, Subscriber};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::{FmtSpan, Writer, debug_fn};
+use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
 use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{Layer, Registry};
 
 use crate::view::text;
 
@@ -69,16 +73,12 @@ fn log_filter() -> Result<Option<Targets>, String> {
         let wanted: Targets = directives
             .parse()
             .map_err(|_| format!("{name} is not a level such as `info`: nothing is logged"))?;
-        let level = match wanted.default_level() {
-            Some(level) => level,
-            None => LevelFilter::OFF,
-        };
+        let level = wanted.default_level().unwrap_or(LevelFilter::OFF);
         let ours = wanted
             .iter()
-            .find(|(target, _)| *target == enact::telemetry::TARGET)
+            .find(|(target, _)| *target == TARGET)
             .map_or(level, |(_, level)| level);
-        return Ok((ours > LevelFilter::OFF)
-            .then(|| Targets::new().with_target(enact::telemetry::TARGET, ours)));
+        return Ok((ours > LevelFilter::OFF).then(|| Targets::new().with_target(TARGET, ours)));
     }
     Ok(None)
 }
@@ -88,17 +88,48 @@ fn log(filter: Targets) -> Box<dyn Layer<Registry> + Send + Sync> {
     tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(false)
-        .with_target(false)
         .with_span_events(FmtSpan::CLOSE)
         .fmt_fields(debug_fn(field))
+        .event_format(Line)
         .with_filter(filter)
         .boxed()
+}
+
+/// Time, level, and what is known of the span itself: those around it have lines of their own.
+struct Line;
+
+impl<S, N> FormatEvent<S, N> for Line
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+    N: for<'writer> FormatFields<'writer> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        SystemTime.format_time(&mut writer)?;
+        write!(writer, " {}", event.metadata().level())?;
+        if let Some(span) = context.lookup_current() {
+            write!(writer, " {} ", span.name())?;
+            if let Some(fields) = span.extensions().get::<FormattedFields<N>>() {
+                // What was known at the beginning, and what came later.
+                writer.write_str(&fields.replace("  ", " "))?;
+            }
+        }
+        context.format_fields(writer.by_ref(), event)?;
+        writeln!(writer)
+    }
 }
 
 /// A field of a span. Content is for collectors, not for logs.
 fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
     let name = field.name();
-    if enact::telemetry::CONTENT.contains(&name) || name.starts_with("otel.") {
+    let is_content = enact::telemetry::CONTENT.contains(&name);
+    // The span's name and its end are on the line already.
+    let is_known = name.starts_with("otel.") || [OPERATION, "message"].contains(&name);
+    if is_content || is_known {
         return Ok(());
     }
     write!(writer, "{name}={value:?} ")

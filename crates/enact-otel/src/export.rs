@@ -22,11 +22,11 @@ pub struct ExportError {
 impl fmt::Display for ExportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { destination, cause } = self;
-        write!(f, "traces could not be sent to {}", destination.shown)?;
-        if destination.may_be_quoted {
-            write!(f, ": {cause}")?;
-        }
-        Ok(())
+        write!(
+            f,
+            "traces could not be sent to {}: {cause}",
+            destination.shown
+        )
     }
 }
 
@@ -36,7 +36,7 @@ impl std::error::Error for ExportError {}
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Destination {
     shown: String,
-    /// Causes name the whole address.
+    /// Whether nothing was left out.
     may_be_quoted: bool,
 }
 
@@ -54,6 +54,15 @@ impl Destination {
         Self {
             may_be_quoted: shown == address,
             shown,
+        }
+    }
+
+    /// A cause that may be shown: those of others quote the whole address.
+    pub(crate) fn without_secrets(&self, cause: String) -> String {
+        if self.may_be_quoted {
+            cause
+        } else {
+            "look at its address and at the collector".to_owned()
         }
     }
 }
@@ -86,8 +95,8 @@ impl Trouble {
         {
             None => Ok(()),
             Some(cause) => Err(ExportError {
+                cause: self.destination.without_secrets(cause),
                 destination: self.destination.clone(),
-                cause,
             }),
         }
     }

@@ -54,7 +54,7 @@ pub enum SetupError {
     Protocol(String),
     /// An address, a header or another setting is wrong.
     #[error("the settings for traces are wrong: {0}")]
-    Settings(#[source] opentelemetry_otlp::ExporterBuildError),
+    Settings(String),
     /// The program has a subscriber already.
     #[error("there is a tracing subscriber already: add `Traces::layer` to it")]
     Installed,
@@ -120,7 +120,10 @@ impl Traces {
         if self.endpoint.is_some() {
             exporter = exporter.with_endpoint(self.address());
         }
-        let exporter = exporter.build().map_err(SetupError::Settings)?;
+        let exporter = exporter.build();
+        let exporter = exporter.map_err(|error| {
+            SetupError::Settings(destination.without_secrets(error.to_string()))
+        })?;
         let trouble = Trouble::new(destination);
         let provider = SdkTracerProvider::builder()
             .with_resource(self.resource())
