@@ -5,6 +5,7 @@ use std::sync::Arc;
 use enact::signature::Dynamic;
 use enact::{Call, CancellationToken, Error, ErrorKind, Outcome, ReAct, Run, Values};
 use enact_sqlite::SqliteStore;
+use tracing::Instrument as _;
 
 use crate::person::{Answer, Person};
 use crate::view::Narrator;
@@ -23,6 +24,8 @@ pub(crate) async fn drive(
         None => agent.resume(run),
     };
     let mut call = call;
+    // The waits for a person belong to the run: all of it is one tree.
+    let span = tracing::info_span!(target: enact::telemetry::TARGET, "run");
     loop {
         let listener = Arc::clone(narrator);
         // A run that is kept is left for later; any other would be lost, so it is ended.
@@ -32,6 +35,8 @@ pub(crate) async fn drive(
         };
         let outcome = stopping
             .on_update(move |update| listener.tell(update))
+            .into_future()
+            .instrument(span.clone())
             .await;
         narrator.screen().idle();
         let paused = match outcome {

@@ -187,7 +187,9 @@ impl Typist {
 
 fn warn(message: &str) {
     // Nobody can be told that nobody can be told.
-    let _ = writeln!(std::io::stderr().lock(), "warning: {message}");
+    // In one piece, so that nothing comes in between.
+    let line = format!("warning: {message}\n");
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
 
 /// Notices whether Ctrl-C takes back a line; what it does stays the same.

@@ -14,6 +14,7 @@ mod report;
 mod run;
 mod runs;
 mod store;
+mod telemetry;
 mod view;
 
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ use clap::Parser as _;
 
 use crate::args::{Cli, Command};
 use crate::exit::{Exit, Failure};
+use crate::telemetry::Telemetry;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -37,6 +39,10 @@ fn main() -> ExitCode {
             return Exit::Failed.into();
         }
     };
+    let telemetry = match cli.command {
+        Command::Run(_) | Command::Chat(_) | Command::Resume(_) => Telemetry::start(),
+        _ => Telemetry::default(),
+    };
     let exit = runtime.block_on(async {
         match cli.command {
             Command::Run(args) => run::execute(&args).await,
@@ -50,6 +56,7 @@ fn main() -> ExitCode {
             Command::Rm(args) => runs::end::remove(&args).await,
         }
     });
+    telemetry.finish();
     // A thread that still waits for a line of input must not keep the process alive.
     runtime.shutdown_background();
     exit.into()

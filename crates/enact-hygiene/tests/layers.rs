@@ -20,8 +20,12 @@ const LAYERS: &[(&str, &[&str])] = &[
         "react",
         &["adapter", "model", "predictor", "run", "signature", "tool"],
     ),
-    ("driver", &["error", "model", "react", "run", "tool"]),
-    ("settings", &["adapter", "model"]),
+    (
+        "driver",
+        &["error", "model", "react", "run", "telemetry", "tool"],
+    ),
+    ("telemetry", &[]),
+    ("settings", &["adapter", "model", "telemetry"]),
     (
         "module",
         &[

@@ -17,7 +17,11 @@
 //!
 //! let echo = TestServer::answering_blocking(|received| Turn::text(received.text()));
 //! ```
+//!
+//! With the feature `otlp` there is a collector of OpenTelemetry traces, too.
 
+#[cfg(feature = "otlp")]
+mod collector;
 mod gate;
 mod http;
 mod reply;
@@ -25,6 +29,8 @@ mod server;
 mod source;
 mod turn;
 
+#[cfg(feature = "otlp")]
+pub use collector::{Collected, Collector};
 pub use gate::Gate;
 pub use http::Received;
 pub use server::TestServer;

@@ -78,7 +78,7 @@ impl Shared {
         played.requests.push(received.clone());
         let number = played.requests.len();
         self.arrivals.send_replace(number);
-        if !is_chat {
+        if !is_chat && !played.source.is_anywhere() {
             return failure(
                 404,
                 &format!("no such address: `{asked}`, ask `POST {CHAT_PATH}`"),
@@ -94,6 +94,12 @@ impl Shared {
                     );
                 };
                 turn
+            }
+            #[cfg(feature = "otlp")]
+            Source::Anywhere(function) => {
+                let function = Arc::clone(function);
+                drop(played);
+                return function(received);
             }
             Source::Function(function) => {
                 let function = Arc::clone(function);
@@ -149,6 +155,14 @@ impl TestServer {
         function: impl Fn(&Received) -> Turn + Send + Sync + 'static,
     ) -> Self {
         Self::on_a_thread(Source::function(function))
+    }
+
+    /// The same, for every path.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn answering_anywhere(
+        function: impl Fn(&Received) -> Turn + Send + Sync + 'static,
+    ) -> Self {
+        Self::on_a_thread(Source::anywhere(function))
     }
 
     fn on_a_thread(source: Source) -> Self {

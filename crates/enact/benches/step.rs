@@ -7,25 +7,29 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use enact::model::{Capabilities, Reply, Usage};
+use enact::model::{Capabilities, Reply, ScriptedModel, Usage, call};
 use enact::react::{Next, Program, RunState, Wording};
 use enact::run::{AgentSpec, Event, FORMAT, History, Observation, Record, Started};
-use enact::{AdapterChoice, Completion, FnTool, Signature, ToolError, Tools, values};
+use enact::{AdapterChoice, Completion, FnTool, ReAct, Signature, Tool, ToolError, Tools, values};
+use serde_json::json;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Query {
     query: String,
 }
 
-fn program() -> Arc<Program> {
-    let search = FnTool::new(
+fn search() -> impl Tool {
+    FnTool::new(
         "search",
         "Looks something up.",
         |args: Query, _| async move { Ok::<_, ToolError>(args.query) },
-    );
+    )
+}
+
+fn program() -> Arc<Program> {
     let signature = Signature::parse("question -> answer").unwrap();
     let mut program =
-        Program::react(signature, &Tools::new().with(search), Completion::Submit).unwrap();
+        Program::react(signature, &Tools::new().with(search()), Completion::Submit).unwrap();
     program.limits.max_iterations = u32::MAX;
     Arc::new(program)
 }
@@ -132,6 +136,28 @@ fn one_step_after(bencher: divan::Bencher, steps: usize) {
 fn whole_run(bencher: divan::Bencher, steps: usize) {
     let (program, observation) = (program(), "x".repeat(1024));
     bencher.bench_local(|| after(&program, steps, &observation));
+}
+
+/// A whole run of ten steps through the driver, with nobody who listens to its spans.
+#[divan::bench(sample_count = 1000)]
+fn driven_run(bencher: divan::Bencher) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    bencher
+        .with_inputs(|| {
+            let looking = (0..10).map(|_| call("search", json!({"query": "weather"})));
+            let steps = looking.chain([call("submit", json!({"answer": "mild"}))]);
+            ReAct::dynamic("question -> answer", Tools::new().with(search()))
+                .unwrap()
+                .with_max_iterations(20)
+                .with_model(ScriptedModel::new(steps))
+        })
+        .bench_local_values(|agent| {
+            let ended = runtime.block_on(async { agent.call(values! { question: "q" }).await });
+            (ended.unwrap(), agent)
+        });
 }
 
 /// The median of the cost of steps `from..from + 10`, over many runs side by side.

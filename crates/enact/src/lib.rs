@@ -54,6 +54,7 @@
 //! | [`adapter`] | how tasks are put into words, and replies read |
 //! | [`run`] | the log of a run, and its views: history, trajectory, questions |
 //! | [`predictor`] | the inner requests of a module, demonstrations, saved state |
+//! | [`telemetry`] | the spans of a run, for `tracing` and OpenTelemetry |
 //! | [`react`] | the pure core: what a run does next, as a function of its log |
 //!
 //! Macros: [`derive@Signature`], [`signature!`], [`macro@tool`], [`macro@toolbox`], [`tools!`],
@@ -92,6 +93,7 @@ pub mod react;
 pub mod run;
 mod settings;
 pub mod signature;
+pub mod telemetry;
 pub mod tool;
 
 pub use adapter::{AdapterChoice, Completion};
@@ -124,7 +126,9 @@ pub mod __private {
     pub async fn blocking<T: Send + 'static>(
         function: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ToolError> {
-        match tokio::task::spawn_blocking(function).await {
+        // What the function does belongs to the span of its call.
+        let span = tracing::Span::current();
+        match tokio::task::spawn_blocking(move || span.in_scope(function)).await {
             Ok(value) => Ok(value),
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
             Err(_) => Err(ToolError::new("the call was cancelled")),

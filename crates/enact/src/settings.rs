@@ -3,16 +3,18 @@
 //! What is set on a module or a predictor wins over what is set for a [`scope`], which wins over
 //! what was [`configure`]d for the program.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use crate::adapter::AdapterChoice;
 use crate::model::LanguageModel;
+use crate::telemetry::CAPTURE_VARIABLE;
 
-/// A model and an adapter for whoever has none of its own.
+/// A model and an adapter for whoever has none of its own, and what spans hold.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     model: Option<Arc<dyn LanguageModel>>,
     adapter: Option<AdapterChoice>,
+    content_in_spans: Option<bool>,
 }
 
 impl Settings {
@@ -45,10 +47,22 @@ impl Settings {
         }
     }
 
+    /// The same, with or without prompts, arguments and observations in the
+    /// [spans](crate::telemetry) of a run. Without unless set here or by
+    /// [`CAPTURE_VARIABLE`](crate::telemetry::CAPTURE_VARIABLE).
+    #[must_use]
+    pub fn content_in_spans(self, is_wanted: bool) -> Self {
+        Self {
+            content_in_spans: Some(is_wanted),
+            ..self
+        }
+    }
+
     fn over(self, other: &Settings) -> Self {
         Self {
             model: self.model.or_else(|| other.model.clone()),
             adapter: self.adapter.or_else(|| other.adapter.clone()),
+            content_in_spans: self.content_in_spans.or(other.content_in_spans),
         }
     }
 }
@@ -56,6 +70,7 @@ impl Settings {
 static GLOBAL: RwLock<Settings> = RwLock::new(Settings {
     model: None,
     adapter: None,
+    content_in_spans: None,
 });
 
 tokio::task_local! {
@@ -93,4 +108,18 @@ pub(crate) fn current_model() -> Option<Arc<dyn LanguageModel>> {
 /// The adapter in force here.
 pub(crate) fn current_adapter() -> AdapterChoice {
     current(|settings| settings.adapter.clone()).unwrap_or_default()
+}
+
+/// Whether spans hold content here.
+pub(crate) fn has_content_in_spans() -> bool {
+    static ASKED_FOR: LazyLock<bool> =
+        LazyLock::new(|| std::env::var(CAPTURE_VARIABLE).is_ok_and(|text| is_yes(&text)));
+    current(|settings| settings.content_in_spans).unwrap_or_else(|| *ASKED_FOR)
+}
+
+/// The variable knows further words for where content goes; those that name spans are a yes.
+fn is_yes(text: &str) -> bool {
+    ["true", "span_only", "span_and_event"]
+        .iter()
+        .any(|word| text.trim().eq_ignore_ascii_case(word))
 }

@@ -30,6 +30,12 @@ pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
         "OPENAI_API_KEY",
         "OPENAI_BASE_URL",
         "ENACT_MODEL",
+        "ENACT_LOG",
+        "RUST_LOG",
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        "OTEL_SERVICE_NAME",
+        "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT",
         "NO_COLOR",
         "RUST_BACKTRACE",
     ] {

@@ -17,6 +17,7 @@ mod place;
 mod plain;
 mod rules;
 mod stored;
+mod telemetry;
 #[cfg(unix)]
 mod terminal;
 mod usage;

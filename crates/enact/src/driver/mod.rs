@@ -3,7 +3,9 @@
 //! There is one loop. It asks models, runs tools side by side, hands questions to the caller and
 //! reads the clock; every decision is the core's.
 
+mod content;
 mod running;
+mod spans;
 mod tools;
 mod updates;
 
@@ -45,6 +47,8 @@ pub(crate) struct World {
     pub(crate) journal: Option<Journal>,
     pub(crate) condition: Option<Condition>,
     pub(crate) after_call: Option<AfterCall>,
+    /// Whether spans hold prompts, arguments and observations, too.
+    pub(crate) has_content_in_spans: bool,
 }
 
 /// Why the loop stopped without an error.
@@ -58,6 +62,10 @@ pub(crate) enum Stop {
 
 /// Drives a run until it is over or has to wait for a person.
 pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, Error> {
+    spans::agent(state, world).await
+}
+
+async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
     let mut running = Running::default();
     let mut last_failure: Option<ModelError> = None;
     let mut judged = 0;
@@ -95,7 +103,7 @@ pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, E
                     biased;
                     () = world.cancellation.cancelled() => continue,
                     () = world.interruption.cancelled() => continue,
-                    asked = within(state.time_left(), ask(world, call)) => asked,
+                    asked = within(state.time_left(), spans::chat(world, state.run().id(), call)) => asked,
                 };
                 match asked {
                     None => record(state, world, [state.out_of_time()]).await?,

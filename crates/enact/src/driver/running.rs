@@ -8,7 +8,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
 
 use super::tools::{self, Outcome};
-use super::{World, within};
+use super::{World, spans, within};
 use crate::react::{RunState, ToolCall};
 use crate::run::Call;
 
@@ -30,7 +30,7 @@ impl Running {
         }
         for call in calls {
             self.under_way.push((call.call.clone(), Instant::now()));
-            let run = tools::run(world, state.run(), call);
+            let run = spans::tool(world, state.run(), call);
             self.calls.push(Box::pin(run));
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
 
-use super::{Update, World};
+use super::{Update, World, spans};
 use crate::model::Usage;
 use crate::react::ToolCall;
 use crate::run::{Call, Observation, Run};
@@ -55,6 +55,7 @@ pub(super) fn run(
         let Some(tool) = tool else {
             let observation =
                 Observation::error(format!("Error executing {name}: it is not available"));
+            spans::fail_here("not_found");
             return finished(call.id, observation, began);
         };
         let timeout = tool.spec().timeout;
@@ -92,14 +93,15 @@ pub(super) fn run(
                         question,
                     };
                 }
-                Err(error) => failure(&name, &error),
+                Err(error) => failure(&name, &error, "tool_error"),
             },
-            Ok(Err(panic)) => failure(&name, &ToolError::new(panic_text(&*panic))),
+            Ok(Err(panic)) => failure(&name, &ToolError::new(panic_text(&*panic)), "panic"),
             Err(_) => {
                 cancellation.cancel();
                 failure(
                     &name,
                     &ToolError::new(format!("no result within {timeout:?}")),
+                    "timeout",
                 )
             }
         };
@@ -136,7 +138,7 @@ fn finished(call_id: String, observation: Observation, began: Instant) -> Outcom
 /// What comes of a call for which the run has no time left.
 pub(super) fn given_up(call: Call, began: Instant) -> Outcome {
     let error = ToolError::new("given up, the time of the run is over");
-    finished(call.id, failure(&call.name, &error), began)
+    finished(call.id, failure(&call.name, &error, "timeout"), began)
 }
 
 impl Outcome {
@@ -155,7 +157,8 @@ fn success(output: ToolOutput) -> Observation {
     }
 }
 
-fn failure(name: &str, error: &ToolError) -> Observation {
+fn failure(name: &str, error: &ToolError, kind: &str) -> Observation {
+    spans::fail_here(kind);
     Observation::error(format!("Error executing {name}: {error}"))
 }
 

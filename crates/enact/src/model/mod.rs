@@ -82,6 +82,12 @@ pub trait LanguageModel: Send + Sync + fmt::Debug {
         None
     }
 
+    /// Who serves the model, as OpenTelemetry names providers, or whose protocol it speaks: such as
+    /// `openai`.
+    fn provider(&self) -> Option<&str> {
+        None
+    }
+
     /// What the model can do.
     fn capabilities(&self) -> Capabilities;
 
@@ -112,6 +118,10 @@ impl<M: LanguageModel + ?Sized> LanguageModel for std::sync::Arc<M> {
 
     fn base_url(&self) -> Option<&str> {
         (**self).base_url()
+    }
+
+    fn provider(&self) -> Option<&str> {
+        (**self).provider()
     }
 
     fn capabilities(&self) -> Capabilities {

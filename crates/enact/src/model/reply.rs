@@ -64,6 +64,17 @@ pub enum FinishReason {
     Length,
 }
 
+impl FinishReason {
+    /// The reason as one word, such as `tool_calls`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::ToolCalls => "tool_calls",
+            Self::Length => "length",
+        }
+    }
+}
+
 /// One piece of a reply as it arrives.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

@@ -196,6 +196,10 @@ impl<M: LanguageModel> LanguageModel for Retrying<M> {
         self.model.base_url()
     }
 
+    fn provider(&self) -> Option<&str> {
+        self.model.provider()
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.model.capabilities()
     }

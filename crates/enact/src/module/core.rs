@@ -317,6 +317,7 @@ impl Core {
                 journal: None,
                 condition: self.condition.clone(),
                 after_call: self.after_call.clone(),
+                has_content_in_spans: settings::has_content_in_spans(),
             },
             wording,
             spec,

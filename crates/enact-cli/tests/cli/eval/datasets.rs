@@ -48,7 +48,7 @@ fn wrong_commands_are_told_in_one_line() {
         ["prices.json", "other.txt", "numbers.jsonl"].map(|name| bench.name(name));
     let nowhere = bench.name("no/such/folder.json");
     for (args, words) in [
-        (["--prices", &prices], "is wrong"),
+        (["--prices", &prices], "cannot be read"),
         (["--prices", &nowhere], "cannot be read"),
         (["--json", &nowhere], "not there"),
         (["--html", &dataset], "would be overwritten"),

@@ -331,6 +331,10 @@ impl LanguageModel for OpenAi {
         Some(self.address.base_url())
     }
 
+    fn provider(&self) -> Option<&str> {
+        Some("openai")
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.capabilities
     }

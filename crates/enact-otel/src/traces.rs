@@ -1,0 +1,176 @@
+//! Where traces are sent to, and how to begin.
+
+use std::env;
+use std::time::Duration;
+
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_otlp::{SpanExporter, WithExportConfig as _};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
+use tracing::Subscriber;
+use tracing_opentelemetry::OpenTelemetryLayer;
+use tracing_subscriber::filter::{Filtered, LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{Layer as _, Registry};
+
+use crate::export::{Destination, Guard, Shaped, Trouble};
+
+const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+const TRACES_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
+const PROTOCOL: &str = "OTEL_EXPORTER_OTLP_PROTOCOL";
+const TRACES_PROTOCOL: &str = "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL";
+const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
+
+/// What sending causes itself: exporting it would cause more of it.
+const OWN_TRAFFIC: [&str; 7] = [
+    "h2",
+    "hyper",
+    "hyper_util",
+    "opentelemetry",
+    "opentelemetry_sdk",
+    "opentelemetry-otlp",
+    "reqwest",
+];
+
+/// A layer that sends spans.
+pub type TracesLayer<S> = Filtered<OpenTelemetryLayer<S, SdkTracer>, Targets, S>;
+
+/// Sends traces to a collector. Nothing happens before [`Traces::install`] or [`Traces::layer`].
+#[derive(Debug, Clone)]
+#[must_use = "nothing is sent before `install` or `layer`"]
+pub struct Traces {
+    endpoint: Option<String>,
+    service_name: Option<String>,
+    flush_within: Duration,
+}
+
+/// Why traces cannot be sent.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// The collector is to be spoken to in a way that is not known here.
+    #[error("traces are sent as `http/protobuf`, not as `{0}`: set {PROTOCOL}=http/protobuf")]
+    Protocol(String),
+    /// An address, a header or another setting is wrong.
+    #[error("the settings for traces are wrong: {0}")]
+    Settings(String),
+    /// The program has a subscriber already.
+    #[error("there is a tracing subscriber already: add `Traces::layer` to it")]
+    Installed,
+}
+
+impl Traces {
+    /// Sends to where the environment says, `http://localhost:4318` if it does not.
+    pub fn from_env() -> Self {
+        Self {
+            endpoint: None,
+            service_name: None,
+            flush_within: Duration::from_secs(2),
+        }
+    }
+
+    /// Whether the environment names a collector and does not forbid sending.
+    pub fn is_wanted() -> bool {
+        let names_collector = read(TRACES_ENDPOINT).or_else(|| read(ENDPOINT)).is_some();
+        let is_disabled =
+            read("OTEL_SDK_DISABLED").is_some_and(|it| it.eq_ignore_ascii_case("true"));
+        let is_none = read("OTEL_TRACES_EXPORTER").is_some_and(|it| it == "none");
+        names_collector && !is_disabled && !is_none
+    }
+
+    /// Sends to this collector, whatever the environment says: `http://host:4318`, without the path.
+    pub fn endpoint(mut self, url: impl Into<String>) -> Self {
+        self.endpoint = Some(url.into());
+        self
+    }
+
+    /// Calls this process so, unless the environment has a name for it.
+    pub fn service_name(mut self, name: impl Into<String>) -> Self {
+        self.service_name = Some(name.into());
+        self
+    }
+
+    /// How long the end may wait for what is still to be sent; two seconds unless set.
+    pub fn flush_within(mut self, time: Duration) -> Self {
+        self.flush_within = time;
+        self
+    }
+
+    /// Sends every span of the level `INFO` or above from now on.
+    pub fn install(self) -> Result<Guard, SetupError> {
+        let (layer, guard) = self.layer()?;
+        let subscriber = Registry::default().with(layer);
+        tracing::subscriber::set_global_default(subscriber).map_err(|_| SetupError::Installed)?;
+        Ok(guard)
+    }
+
+    /// A layer for a subscriber of one's own, and what sends the rest at the end.
+    pub fn layer<S>(self) -> Result<(TracesLayer<S>, Guard), SetupError>
+    where
+        S: Subscriber + for<'span> LookupSpan<'span>,
+    {
+        if let Some(protocol) = read(TRACES_PROTOCOL).or_else(|| read(PROTOCOL))
+            && protocol != "http/protobuf"
+        {
+            return Err(SetupError::Protocol(protocol));
+        }
+        let destination = Destination::of(&self.address());
+        let mut exporter = SpanExporter::builder().with_http();
+        if self.endpoint.is_some() {
+            exporter = exporter.with_endpoint(self.address());
+        }
+        let exporter = exporter.build();
+        let exporter = exporter.map_err(|error| {
+            SetupError::Settings(destination.without_secrets(error.to_string()))
+        })?;
+        let trouble = Trouble::new(destination);
+        let provider = SdkTracerProvider::builder()
+            .with_resource(self.resource())
+            .with_batch_exporter(Shaped::new(exporter, trouble.clone()))
+            .build();
+        let layer = tracing_opentelemetry::layer()
+            .with_tracer(provider.tracer("enact"))
+            .with_location(false)
+            .with_threads(false)
+            .with_target(false)
+            .with_tracked_inactivity(false)
+            .with_filter(filter());
+        Ok((layer, Guard::new(provider, trouble, self.flush_within)))
+    }
+
+    /// Where spans go, with the path.
+    fn address(&self) -> String {
+        let base = match (&self.endpoint, read(TRACES_ENDPOINT)) {
+            (Some(base), _) => base.clone(),
+            (None, Some(whole)) => return whole,
+            (None, None) => read(ENDPOINT).unwrap_or_else(|| DEFAULT_ENDPOINT.to_owned()),
+        };
+        format!("{}/v1/traces", base.trim_end_matches('/'))
+    }
+
+    fn resource(&self) -> Resource {
+        let resource = Resource::builder();
+        let attributes = read("OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default();
+        let is_named = read("OTEL_SERVICE_NAME").is_some()
+            || attributes
+                .split(',')
+                .any(|pair| pair.trim_start().starts_with("service.name="));
+        match &self.service_name {
+            Some(name) if !is_named => resource.with_service_name(name.clone()).build(),
+            _ => resource.build(),
+        }
+    }
+}
+
+fn filter() -> Targets {
+    let own = OWN_TRAFFIC.map(|target| (target, LevelFilter::OFF));
+    Targets::new()
+        .with_default(LevelFilter::INFO)
+        .with_targets(own)
+}
+
+/// A variable that is set to something; the empty one counts as not set.
+fn read(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|text| !text.trim().is_empty())
+}
