@@ -135,8 +135,9 @@ impl SqliteStore {
     }
 
     async fn load_now(&self, run_id: &str) -> Result<StoredRun, Failure> {
-        let mut connection = self.readers.acquire().await?;
-        let readable = log::read(&mut connection, run_id).await?;
+        // Never committed: SQLite refuses that where it has found damage.
+        let mut transaction = self.readers.begin().await?;
+        let readable = log::read(&mut transaction, run_id).await?;
         let readable = readable.ok_or_else(|| StoreError::not_found(run_id))?;
         if let ([], Some(damage)) = (&readable.records[..], &readable.damage) {
             return Err(log::unreadable(run_id, damage).into());
@@ -153,8 +154,8 @@ impl SqliteStore {
     }
 
     async fn list_now(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, Failure> {
-        let mut connection = self.readers.acquire().await?;
-        log::list(&mut connection, filter).await
+        let mut transaction = self.readers.begin().await?;
+        log::list(&mut transaction, filter).await
     }
 
     async fn delete_now(&self, run_id: &str) -> Result<(), StoreError> {

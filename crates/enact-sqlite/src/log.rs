@@ -2,9 +2,9 @@
 
 use enact::run::Record;
 use enact::run::store::{Lease, RunFilter, RunSummary, StoreError, StoreErrorKind};
-use futures_util::TryStreamExt as _;
 use sha2::{Digest as _, Sha256};
-use sqlx::{SqliteConnection, SqlitePool};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection, SqlitePool};
 
 use crate::error::{Failure, is_corrupt};
 
@@ -22,7 +22,12 @@ pub(crate) struct Damage {
     is_lost: bool,
 }
 
-type Row = (i64, Option<i64>, Option<Vec<u8>>, Option<i64>);
+/// About how many bytes are read at once. A row for each record would cost more than parsing it,
+/// and one row for all may be more than SQLite allows.
+const BATCH_BYTES: usize = 128 * 1024;
+/// How many records are read at first, and at most.
+const FIRST_BATCH: usize = 64;
+const LARGEST_BATCH: usize = 1024;
 
 /// Gives the run a new fencing number, higher than any before.
 pub(crate) async fn next_fence(
@@ -62,7 +67,9 @@ pub(crate) async fn append(
     };
     let is_next = first.position == count.cast_unsigned();
     let summary = summary.filter(|_| is_next);
-    let mut summary = summary.and_then(|summary| serde_json::from_str(&summary).ok());
+    let mut summary: Option<RunSummary> =
+        summary.and_then(|summary| serde_json::from_str(&summary).ok());
+    let listed_as = summary.as_ref().map(|summary| summary.status);
     if summary.is_none() && count > 0 {
         summary = mend(connection, run_id, first.position).await?;
     } else if !is_next {
@@ -83,7 +90,12 @@ pub(crate) async fn append(
         return Err(StoreError::new(StoreErrorKind::Corrupt, message).into());
     };
     let count = first.position + records.len() as u64;
-    update(connection, run_id, count, &summary).await
+    update(connection, run_id, count, &summary).await?;
+    // The indexes are written only when a run moves in its list, which is seldom.
+    if listed_as != Some(summary.status) {
+        enlist(connection, run_id, &summary).await?;
+    }
+    Ok(())
 }
 
 async fn insert(
@@ -109,18 +121,28 @@ async fn update(
     records: u64,
     summary: &RunSummary,
 ) -> Result<(), Failure> {
+    sqlx::query("UPDATE runs SET records = ?, summary = ? WHERE run_id = ?")
+        .bind(records.cast_signed())
+        .bind(serde_json::to_string(summary).map_err(unwritable)?)
+        .bind(run_id)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+async fn enlist(
+    connection: &mut SqliteConnection,
+    run_id: &str,
+    summary: &RunSummary,
+) -> Result<(), Failure> {
     let started = summary.started.as_nanosecond();
     let started = started.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-    sqlx::query(
-        "UPDATE runs SET records = ?, status = ?, started = ?, summary = ? WHERE run_id = ?",
-    )
-    .bind(records.cast_signed())
-    .bind(summary.status.as_str())
-    .bind(started)
-    .bind(serde_json::to_string(summary).map_err(unwritable)?)
-    .bind(run_id)
-    .execute(connection)
-    .await?;
+    sqlx::query("UPDATE runs SET status = ?, started = ? WHERE run_id = ?")
+        .bind(summary.status.as_str())
+        .bind(started)
+        .bind(run_id)
+        .execute(connection)
+        .await?;
     Ok(())
 }
 
@@ -157,36 +179,39 @@ fn summarise(records: &[Record]) -> Option<RunSummary> {
     Some(summary)
 }
 
-/// Reads a log. None if there is no such run.
+/// Reads a log, inside of a transaction, so that all of it is of one state of the database. None if
+/// there is no such run.
 pub(crate) async fn read(
     connection: &mut SqliteConnection,
     run_id: &str,
 ) -> Result<Option<Readable>, Failure> {
-    // One statement sees one state of the database. The body is cast because damage can leave
-    // text that is not UTF-8.
-    let mut rows = sqlx::query_as::<_, Row>(
-        "SELECT runs.records, events.position, CAST(events.body AS BLOB), events.checksum
-         FROM runs LEFT JOIN events ON events.run_id = runs.run_id
-         WHERE runs.run_id = ? AND runs.records > 0
-         ORDER BY events.position",
-    )
-    .bind(run_id)
-    .fetch(connection);
+    let count: Option<i64> =
+        sqlx::query_scalar("SELECT records FROM runs WHERE run_id = ? AND records > 0")
+            .bind(run_id)
+            .fetch_optional(&mut *connection)
+            .await?;
+    let Some(count) = count else {
+        return Ok(None);
+    };
     let mut records = Vec::new();
-    let mut count = None;
+    let (mut size, mut largest) = (FIRST_BATCH, LARGEST_BATCH);
     let damage = loop {
-        match rows.try_next().await {
-            Ok(Some(row)) => {
-                count = Some(row.0.cast_unsigned());
-                match check(run_id, records.len(), row) {
-                    Ok(record) => records.push(record),
-                    Err(damage) => break Some(damage),
+        let before = records.len();
+        match read_batch(connection, run_id, before, size).await {
+            Ok(row) => {
+                let batch = row.try_get::<Option<&[u8]>, _>(0)?.unwrap_or_default();
+                if batch.is_empty() {
+                    let is_short = (before as u64) < count.cast_unsigned();
+                    break is_short.then(|| Damage::lost(before, "is missing"));
                 }
+                if let Err(damage) = take_batch(run_id, batch, &mut records) {
+                    break Some(damage);
+                }
+                let each = batch.len() / (records.len() - before);
+                size = (BATCH_BYTES / each.max(1)).clamp(1, largest);
             }
-            Ok(None) => {
-                let is_short = count.is_some_and(|count| (records.len() as u64) < count);
-                break is_short.then(|| Damage::lost(records.len(), "is missing"));
-            }
+            // One by one, those before the one that cannot be read can.
+            Err(_) if size > 1 => (size, largest) = (1, 1),
             Err(error) if !records.is_empty() && is_corrupt(&error) => {
                 let why = format!("is on a damaged page of the database: {error}");
                 break Some(Damage::lost(records.len(), &why));
@@ -194,23 +219,62 @@ pub(crate) async fn read(
             Err(error) => return Err(error.into()),
         }
     };
-    Ok(count.map(|_| Readable { records, damage }))
+    Ok(Some(Readable { records, damage }))
 }
 
-fn check(run_id: &str, expected: usize, row: Row) -> Result<Record, Damage> {
-    let (Some(position), Some(body), Some(stored)) = (row.1, row.2, row.3) else {
+/// The next records in one row, each after its position, its checksum and its length. They are
+/// bytes because damage can leave text that is not UTF-8.
+async fn read_batch(
+    connection: &mut SqliteConnection,
+    run_id: &str,
+    first: usize,
+    size: usize,
+) -> Result<SqliteRow, sqlx::Error> {
+    sqlx::query(
+        "SELECT CAST(group_concat(item, '') AS BLOB) FROM (
+             SELECT position || ' ' || checksum || ' ' || octet_length(body) || ' ' || body AS item
+             FROM events WHERE run_id = ? AND position >= ? ORDER BY position LIMIT ?
+         )",
+    )
+    .bind(run_id)
+    .bind(first as i64)
+    .bind(size as i64)
+    .fetch_one(connection)
+    .await
+}
+
+/// Takes the records of a batch, up to the first that is damaged.
+fn take_batch(run_id: &str, batch: &[u8], records: &mut Vec<Record>) -> Result<(), Damage> {
+    let mut rest = batch;
+    while !rest.is_empty() {
+        let record = check(run_id, records.len(), &mut rest)?;
+        records.push(record);
+    }
+    Ok(())
+}
+
+fn check(run_id: &str, expected: usize, rest: &mut &[u8]) -> Result<Record, Damage> {
+    let position = take_number(rest).filter(|position| usize::try_from(*position) == Ok(expected));
+    let Some(position) = position else {
         return Err(Damage::lost(expected, "is missing"));
     };
-    if usize::try_from(position) != Ok(expected) {
-        return Err(Damage::lost(expected, "is missing"));
-    }
-    if checksum(run_id, position, &body) != stored {
+    let stored = take_number(rest);
+    let length = take_number(rest).and_then(|length| usize::try_from(length).ok());
+    let body = length.and_then(|length| rest.split_off(..length));
+    let Some(body) = body.filter(|body| Some(checksum(run_id, position, body)) == stored) else {
         return Err(Damage::lost(expected, "does not match its checksum"));
-    }
-    serde_json::from_slice(&body).map_err(|error| Damage {
+    };
+    serde_json::from_slice(body).map_err(|error| Damage {
         reason: format!("record {expected} is whole, but not understood by this enact: {error}"),
         is_lost: false,
     })
+}
+
+/// A number, and the space after it.
+fn take_number(rest: &mut &[u8]) -> Option<i64> {
+    let end = rest.iter().position(|byte| *byte == b' ')?;
+    let number = rest.split_off(..=end)?;
+    str::from_utf8(&number[..end]).ok()?.parse().ok()
 }
 
 impl Damage {

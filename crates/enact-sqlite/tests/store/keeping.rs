@@ -246,3 +246,27 @@ async fn what_is_kept_is_for_its_owner_alone() {
     }
     assert!(seen >= 2, "the database and its log");
 }
+
+#[tokio::test]
+async fn records_of_every_length_come_back_in_order() {
+    let folder = folder();
+    let store = SqliteStore::open(file(&folder)).await.unwrap();
+    let lease = store.acquire("r").await.unwrap();
+    let long = |position: u64| {
+        // Short ones, a few that fill whatever is read at once, and short ones again.
+        let length = if (300..310).contains(&position) {
+            200_000
+        } else {
+            position as usize % 7
+        };
+        let call_id = format!("{position} \n {}", "é".repeat(length));
+        record(position, Event::ToolStarted { call_id })
+    };
+    let records: Vec<_> = std::iter::once(started("r"))
+        .chain((1..2_500).map(long))
+        .collect();
+    store.append(&lease, &records).await.unwrap();
+    let stored = store.load("r").await.unwrap();
+    assert_eq!(stored.damage, None);
+    assert_eq!(stored.run.records(), records);
+}

@@ -327,6 +327,10 @@ impl RunState {
         let Phase::Act(acting) = &self.phase else {
             return;
         };
+        let is_done = |state: &CallState| matches!(state.status, CallStatus::Done(_));
+        if !acting.calls.iter().all(is_done) {
+            return;
+        }
         let Event::Stepped(step) = &self.run.records()[acting.record].event else {
             return;
         };

@@ -1,0 +1,198 @@
+//! Logs of long runs, made by the core itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use enact::model::{Capabilities, ModelError, ModelErrorKind, RawCall, Reply, Usage};
+use enact::react::{Next, Program, RunState, Wording};
+use enact::run::{AgentSpec, Event, FORMAT, History, Observation, PredictorName, Record, Started};
+use enact::tool::{Confirmation, Effect, ToolSpec};
+use enact::{
+    AdapterChoice, Completion, Decision, FnTool, Run, Signature, ToolError, Tools, values,
+};
+use serde_json::{Value, json};
+
+/// What sort of run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shape {
+    /// Steps of one call each.
+    Plain,
+    /// The same, and a person approves each call.
+    Approved,
+    /// Steps of a hundred calls each.
+    Parallel,
+    /// As `Plain`, and halfway the transcript is summarised.
+    Summarised,
+}
+
+impl Shape {
+    pub const ALL: [Self; 4] = [
+        Self::Plain,
+        Self::Approved,
+        Self::Parallel,
+        Self::Summarised,
+    ];
+
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Plain => "steps of one call",
+            Self::Approved => "each call approved",
+            Self::Parallel => "steps of 100 calls",
+            Self::Summarised => "one summary halfway",
+        }
+    }
+
+    fn calls(self) -> usize {
+        match self {
+            Self::Parallel => 100,
+            _ => 1,
+        }
+    }
+
+    pub fn program(self) -> Arc<Program> {
+        let parameters = json!({
+            "type": "object",
+            "properties": {"query": {"type": "string"}},
+            "required": ["query"],
+        });
+        let confirmation = match self {
+            Self::Approved => Confirmation::Always,
+            _ => Confirmation::Never,
+        };
+        let spec = ToolSpec::new("search", "Looks something up.", parameters)
+            .with_effect(Effect::ReadOnly)
+            .with_confirmation(confirmation);
+        let search = FnTool::from_spec(spec, |_, _| async { Ok::<_, ToolError>(Value::Null) });
+        let signature = Signature::parse("question -> answer").unwrap();
+        let tools = Tools::new().with(search);
+        let mut program = Program::react(signature, &tools, Completion::Submit).unwrap();
+        program.limits.max_iterations = u32::MAX;
+        Arc::new(program)
+    }
+
+    /// The log of a run with at least so many events, which would ask the model next.
+    pub fn log(self, run_id: &str, events: usize) -> Run {
+        let program = self.program();
+        let mut writer = Writer {
+            state: begin(&program, run_id),
+            shape: self,
+        };
+        while writer.length() < events || !matches!(writer.state.next(), Next::Model(_)) {
+            writer.go_on(events / 2);
+        }
+        writer.state.into_run()
+    }
+}
+
+pub fn wording() -> Wording {
+    let native = "native".parse::<AdapterChoice>().unwrap();
+    let words = (native.resolve(Capabilities::FULL), Capabilities::FULL);
+    Wording {
+        step: words.clone(),
+        extract: words.clone(),
+        summarise: words,
+    }
+}
+
+fn begin(program: &Arc<Program>, run_id: &str) -> RunState {
+    let mut agent = AgentSpec::new(program.declared.clone(), "model", "native");
+    agent.step_adapter = Some("native".to_owned());
+    agent.tools = program.tool_specs().cloned().collect();
+    let started = Started {
+        format: FORMAT,
+        run_id: run_id.to_owned(),
+        agent,
+        inputs: values! { question: "Which of these towns has had the most rain this year?" },
+        history: History::new(),
+        limits: program.limits,
+        is_unattended: false,
+    };
+    let record = Record::now(0, Event::Started(Arc::new(started)));
+    RunState::begin(program.clone(), wording(), record).unwrap()
+}
+
+/// Plays model, tools and person.
+struct Writer {
+    state: RunState,
+    shape: Shape,
+}
+
+impl Writer {
+    fn length(&self) -> usize {
+        self.state.run().records().len()
+    }
+
+    fn write(&mut self, event: Event) {
+        let record = Record::now(self.length() as u64, event);
+        self.state.apply(record);
+    }
+
+    fn go_on(&mut self, half: usize) {
+        match self.state.next() {
+            Next::Record(event) => self.write(event),
+            Next::Model(call) => {
+                let reply = self.reply(call.predictor, half);
+                let reply = reply.as_ref().map(Reply::clone);
+                let event = self.state.read(reply, Duration::from_millis(1_234));
+                self.write(event);
+            }
+            Next::Tools(calls) => {
+                let ids: Vec<String> = calls.into_iter().map(|call| call.call.id).collect();
+                for call_id in ids.clone() {
+                    self.write(Event::ToolStarted { call_id });
+                }
+                for call_id in ids {
+                    let observation = observation(self.length());
+                    self.write(Event::ToolFinished {
+                        call_id,
+                        observation,
+                        duration: Duration::from_millis(56),
+                    });
+                }
+            }
+            Next::Human(questions) => {
+                for question in questions {
+                    let answer = self
+                        .state
+                        .answer(&question.confirmation_id, Decision::Approve);
+                    self.write(answer.unwrap());
+                }
+            }
+            Next::Wait | Next::Done => panic!("the run is over"),
+        }
+    }
+
+    fn reply(&self, predictor: PredictorName, half: usize) -> Result<Reply, ModelError> {
+        if predictor == PredictorName::Summarise {
+            return Ok(Reply::text("All towns but two have been looked at."));
+        }
+        let events = self.state.run().events();
+        let was_shortened = events
+            .rev()
+            .any(|event| matches!(event, Event::Summarised { .. }));
+        if self.shape == Shape::Summarised && self.length() > half && !was_shortened {
+            return Err(ModelError::new(ModelErrorKind::ContextLength, "too long"));
+        }
+        // About 100 bytes.
+        let number = self.length();
+        let mut reply = Reply::text(format!(
+            "I know the rain of {number} towns so far, and go on with the next one of the long list I was given."
+        ));
+        reply.usage = Usage::of_request(1_000, 40);
+        for index in 0..self.shape.calls() {
+            reply.calls.push(RawCall {
+                id: Some(format!("call_{number}_{index}")),
+                name: "search".to_owned(),
+                arguments: json!({"query": format!("rain in town {number}")}).to_string(),
+            });
+        }
+        Ok(reply)
+    }
+}
+
+/// Between 200 bytes and 1 KiB.
+fn observation(number: usize) -> Observation {
+    let length = 200 + number * 37 % 825;
+    let text = "Rain fell on a third of the days, most of it in spring.\n";
+    Observation::value(text.repeat(length / text.len() + 1)[..length].to_owned())
+}

@@ -1,0 +1,194 @@
+//! Whether the corpus holds everything that a log can hold.
+
+use std::collections::BTreeSet;
+
+use enact::model::{FinishReason, ImageSource, ModelErrorKind, Part};
+use enact::run::{
+    Answerer, Completion, Decision, Entry, Event, PredictorName, QuestionKind, RepairKind,
+    StepOutcome, TerminationReason,
+};
+use enact::tool::{Confirmation, Effect};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// Reasons that do not occur yet.
+const FUTURE_REASONS: [&str; 3] = ["custom", "stalled", "timeout"];
+
+/// Keys that are left out where they say nothing.
+const OPTIONAL_KEYS: [&str; 25] = [
+    "answer_within_ns",
+    "base_url",
+    "by",
+    "call_id",
+    "calls",
+    "confirm",
+    "default",
+    "description",
+    "history",
+    "id",
+    "images",
+    "instructions",
+    "is_error",
+    "is_unattended",
+    "notes",
+    "opaque",
+    "raw",
+    "reasoning",
+    "refusal",
+    "repairs",
+    "schema",
+    "step_adapter",
+    "text",
+    "thought",
+    "tools",
+];
+
+/// The names that a type reads: what it says when it does not know one.
+fn names<T: DeserializeOwned + std::fmt::Debug>(unknown: Value) -> BTreeSet<String> {
+    let error = serde_json::from_value::<T>(unknown)
+        .unwrap_err()
+        .to_string();
+    let (_, expected) = error.split_once("expected").expect("a list of names");
+    let quoted = expected.split('`').skip(1).step_by(2);
+    quoted.map(str::to_owned).collect()
+}
+
+/// What occurs in a log, by where it stands.
+#[derive(Debug, Default)]
+pub struct Seen {
+    words: BTreeSet<(&'static str, String)>,
+    keys: BTreeSet<String>,
+}
+
+impl Seen {
+    /// Takes a record in.
+    pub fn record(&mut self, record: &Value) {
+        let event = record["event"].as_str().unwrap();
+        self.word("event", &record["event"]);
+        self.word("predictor", &record["predictor"]);
+        self.word("reason", &record["reason"]);
+        self.word("decision", &record["decision"]);
+        self.word("outcome", &record["outcome"]);
+        self.word("finish", &record["reply"]["finish"]);
+        self.word("completion", &record["agent"]["completion"]);
+        match event {
+            "asked" => self.word("question", &record["kind"]),
+            "model_failed" => self.word("failure", &record["kind"]),
+            "answered" if record["by"].is_null() => self.word("by", &json!("person")),
+            "answered" => self.word("by", &record["by"]),
+            _ => {}
+        }
+        if let Value::Object(decision) = &record["decision"]
+            && let Some(message) = decision.get("reject")
+        {
+            let with = if message.is_null() { "without" } else { "with" };
+            self.word("message", &json!(with));
+        }
+        for adapter in [
+            &record["agent"]["adapter"],
+            &record["agent"]["step_adapter"],
+        ] {
+            self.word("adapter", adapter);
+        }
+        self.anywhere(record);
+    }
+
+    /// Takes the history of a run in.
+    pub fn history(&mut self, history: &Value) {
+        for entry in history.as_array().unwrap() {
+            self.word("entry", &entry["type"]);
+            for part in entry["parts"].as_array().into_iter().flatten() {
+                self.word("part", part);
+            }
+        }
+    }
+
+    /// Takes the sort of ending in.
+    pub fn ending(&mut self, ending: &str) {
+        self.word("ending", &json!(ending));
+    }
+
+    fn anywhere(&mut self, value: &Value) {
+        match value {
+            Value::Object(object) => {
+                for (key, value) in object {
+                    self.keys.insert(key.clone());
+                    match key.as_str() {
+                        "source" => self.word("image", value),
+                        "effect" => self.word("effect", value),
+                        "confirmation" => self.word("confirmation", value),
+                        "repairs" => {
+                            for repair in value.as_array().unwrap() {
+                                self.word("repair", &repair["kind"]);
+                            }
+                        }
+                        _ => {}
+                    }
+                    self.anywhere(value);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.anywhere(item)),
+            _ => {}
+        }
+    }
+
+    /// A name, or an object whose only key is one.
+    fn word(&mut self, place: &'static str, value: &Value) {
+        let word = match value {
+            Value::String(word) => word,
+            Value::Object(object) => object.keys().next().expect("a name"),
+            _ => return,
+        };
+        self.words.insert((place, word.clone()));
+    }
+
+    /// Fails unless everything occurs.
+    pub fn check(&self) {
+        let unknown = || json!("?");
+        self.has("event", names::<Event>(json!({"event": "?"})));
+        self.has("decision", names::<Decision>(unknown()));
+        self.has("by", names::<Answerer>(unknown()));
+        self.has("question", names::<QuestionKind>(unknown()));
+        self.has("outcome", names::<StepOutcome>(unknown()));
+        self.has("predictor", names::<PredictorName>(unknown()));
+        self.has("failure", names::<ModelErrorKind>(unknown()));
+        self.has("repair", names::<RepairKind>(unknown()));
+        self.has("finish", names::<FinishReason>(unknown()));
+        self.has("completion", names::<Completion>(unknown()));
+        self.has("effect", names::<Effect>(unknown()));
+        self.has("confirmation", names::<Confirmation>(unknown()));
+        self.has("image", names::<ImageSource>(unknown()));
+        self.has("part", names::<Part>(unknown()));
+        self.has("entry", names::<Entry>(json!({"type": "?"})));
+        let mut reasons = names::<TerminationReason>(unknown());
+        for reason in FUTURE_REASONS {
+            assert!(reasons.remove(reason), "{reason}");
+        }
+        self.has("reason", reasons);
+        let list = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        self.has("message", list(&["with", "without"]));
+        self.has(
+            "adapter",
+            list(&["chat", "json", "native", "tagged", "xml"]),
+        );
+        self.has(
+            "ending",
+            list(&["failed", "finished", "interrupted", "paused"]),
+        );
+        for key in OPTIONAL_KEYS {
+            assert!(self.keys.contains(key), "no log has the key `{key}`");
+        }
+    }
+
+    fn has(&self, place: &'static str, all: BTreeSet<String>) {
+        assert!(!all.is_empty(), "{place}");
+        let missing: Vec<_> = all
+            .into_iter()
+            .filter(|name| !self.words.contains(&(place, name.clone())))
+            .collect();
+        assert!(
+            missing.is_empty(),
+            "no log has the {place} {missing:?}: add a scene"
+        );
+    }
+}
