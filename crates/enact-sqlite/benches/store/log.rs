@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use enact::model::{Capabilities, ModelError, ModelErrorKind, RawCall, Reply, Usage};
 use enact::react::{Next, Program, RunState, Wording};
-use enact::run::{AgentSpec, Event, FORMAT, History, Observation, PredictorName, Record, Started};
+use enact::run::{
+    AgentSpec, Event, FORMAT, History, Observation, PredictorName, Record, Started,
+    ThoughtsInContext,
+};
 use enact::tool::{Confirmation, Effect, ToolSpec};
 use enact::{
     AdapterChoice, Completion, Decision, FnTool, Run, Signature, ToolError, Tools, values,
@@ -23,14 +26,17 @@ pub enum Shape {
     Parallel,
     /// As `Plain`, and halfway the transcript is summarised.
     Summarised,
+    /// As `Plain`, and prompts show the last three thoughts only.
+    Trimmed,
 }
 
 impl Shape {
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Plain,
         Self::Approved,
         Self::Parallel,
         Self::Summarised,
+        Self::Trimmed,
     ];
 
     pub fn describe(self) -> &'static str {
@@ -39,6 +45,7 @@ impl Shape {
             Self::Approved => "each call approved",
             Self::Parallel => "steps of 100 calls",
             Self::Summarised => "one summary halfway",
+            Self::Trimmed => "last thoughts only",
         }
     }
 
@@ -67,6 +74,9 @@ impl Shape {
         let tools = Tools::new().with(search);
         let mut program = Program::react(signature, &tools, Completion::Submit).unwrap();
         program.limits.max_iterations = u32::MAX;
+        if self == Self::Trimmed {
+            program.rules.thoughts_in_context = ThoughtsInContext::Last(3);
+        }
         Arc::new(program)
     }
 
@@ -105,6 +115,8 @@ fn begin(program: &Arc<Program>, run_id: &str) -> RunState {
         inputs: values! { question: "Which of these towns has had the most rain this year?" },
         history: History::new(),
         limits: program.limits,
+        rules: program.rules.clone(),
+        parent: None,
         is_unattended: false,
     };
     let record = Record::now(0, Event::Started(Arc::new(started)));
@@ -147,6 +159,8 @@ impl Writer {
                         call_id,
                         observation,
                         duration: Duration::from_millis(56),
+                        from_record: false,
+                        usage: Usage::default(),
                     });
                 }
             }
@@ -183,11 +197,26 @@ impl Writer {
             reply.calls.push(RawCall {
                 id: Some(format!("call_{number}_{index}")),
                 name: "search".to_owned(),
-                arguments: json!({"query": format!("rain in town {number}")}).to_string(),
+                arguments: json!({"query": query(number + index)}).to_string(),
             });
         }
         Ok(reply)
     }
+}
+
+/// Like no other, and unlike its neighbours: an agent that repeats itself would be stopped.
+fn query(number: usize) -> String {
+    const SYLLABLES: [&str; 16] = [
+        "bra", "chen", "dor", "el", "fing", "gau", "hau", "ing", "kirch", "lau", "mün", "nord",
+        "ost", "pfaf", "ried", "stein",
+    ];
+    let town = |seed: usize| -> String {
+        let mixed = seed.wrapping_mul(0x9e37_79b9) >> 7;
+        (0..4)
+            .map(|place| SYLLABLES[mixed >> (4 * place) & 15])
+            .collect()
+    };
+    format!("rain in {} and {}", town(number), town(number + 50_000))
 }
 
 /// Between 200 bytes and 1 KiB.

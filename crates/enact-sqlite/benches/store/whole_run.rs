@@ -29,8 +29,9 @@ impl LanguageModel for Model {
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
         // The system message, the inputs, and two messages for each step before.
-        let (name, arguments) = if request.prompt.len() < 2 + 2 * STEPS {
-            ("search", json!({"query": "rain in Paris"}))
+        let length = request.prompt.len();
+        let (name, arguments) = if length < 2 + 2 * STEPS {
+            ("search", json!({"query": format!("rain, page {length}")}))
         } else {
             ("submit", json!({"answer": "It rains."}))
         };
@@ -38,7 +39,7 @@ impl LanguageModel for Model {
             Chunk::Text("I look it up, and go on from what I find there.".to_owned()),
             Chunk::Call {
                 index: 0,
-                id: Some(format!("call_{}", request.prompt.len())),
+                id: Some(format!("call_{length}")),
                 name: Some(name.to_owned()),
                 arguments: arguments.to_string(),
             },
@@ -58,7 +59,8 @@ fn agent() -> ReAct {
     ReAct::dynamic("question -> answer", Tools::new().with(search))
         .unwrap()
         .with_model(Model)
-        .with_max_iterations(STEPS as u32 + 1)
+        // Far away: the model is told when a limit is near.
+        .with_max_iterations(10 * STEPS as u32)
 }
 
 /// Prints what a run costs in each way.

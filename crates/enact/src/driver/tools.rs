@@ -109,19 +109,11 @@ pub(super) fn run(
             Some(check) => check.apply(&call, observation),
             None => observation,
         };
-        match finished(call.id, observation, began) {
-            Outcome::Finished {
-                call_id,
-                observation,
-                duration,
-                ..
-            } => Outcome::Finished {
-                call_id,
-                observation,
-                duration,
-                usage,
-            },
-            other => other,
+        Outcome::Finished {
+            call_id: call.id,
+            observation,
+            duration: began.elapsed(),
+            usage,
         }
     }
 }
@@ -137,8 +129,11 @@ fn finished(call_id: String, observation: Observation, began: Instant) -> Outcom
 
 /// What comes of a call for which the run has no time left.
 pub(super) fn given_up(call: Call, began: Instant) -> Outcome {
-    let error = ToolError::new("given up, the time of the run is over");
-    finished(call.id, failure(&call.name, &error, "timeout"), began)
+    let observation = Observation::error(format!(
+        "Error executing {}: given up, the time of the run is over",
+        call.name
+    ));
+    finished(call.id, observation, began)
 }
 
 impl Outcome {

@@ -151,7 +151,14 @@ fn extend(value: &mut Value, key: &str) {
         "values",
     ];
     // An object with one key that is a name.
-    let is_name = ["decision", "outcome", "source", "parts"];
+    let is_name = [
+        "decision",
+        "outcome",
+        "source",
+        "parts",
+        "thoughts_in_context",
+        "prices",
+    ];
     if is_free.contains(&key) {
         return;
     }

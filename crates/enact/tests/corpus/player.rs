@@ -61,6 +61,8 @@ pub fn opening(run_id: &str, arrow: &str, adapter: &str, inputs: Values) -> Star
         inputs,
         history: History::new(),
         limits: Default::default(),
+        rules: Default::default(),
+        parent: None,
         is_unattended: false,
     }
 }
@@ -197,7 +199,28 @@ impl Player {
             call_id: call_id.to_owned(),
             observation,
             duration: Duration::from_micros(1_500),
+            from_record: false,
+            usage: Usage::default(),
         });
+        self
+    }
+
+    /// A call that runs asks models of its own, and gives something.
+    pub fn spends(mut self, call_id: &str, value: impl Into<Value>) -> Self {
+        self = self.start();
+        self.write(Event::ToolFinished {
+            call_id: call_id.to_owned(),
+            observation: Observation::value(value),
+            duration: Duration::from_secs(2),
+            from_record: false,
+            usage: Usage::of_request(300, 30),
+        });
+        self
+    }
+
+    /// The loop ends from outside the core: a condition of the user's, or the clock.
+    pub fn ends(mut self, reason: TerminationReason) -> Self {
+        self.write(Event::LoopEnded { reason });
         self
     }
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use enact::model::ModelErrorKind;
-use enact::{Run, values};
+use enact::model::{ModelErrorKind, Price, Reply, Usage};
+use enact::run::{Parent, PredictorName, ThoughtRules, ThoughtsInContext};
+use enact::{Run, TerminationReason, values};
 use serde_json::json;
 
 use super::{ARROW, delete, pay, search, submit};
@@ -124,4 +125,118 @@ pub fn model_failures() -> Run {
         player = player.model_fails(kind).crash();
     }
     player.run()
+}
+
+fn partial() -> Reply {
+    said(r#"{"reasoning": "It is what there is.", "answer": "partial"}"#)
+}
+
+fn look(query: &str) -> Reply {
+    called("On.", [("search", &*json!({"query": query}).to_string())])
+}
+
+/// The same call again and again: answered from the record, warned of, ended.
+pub fn stalled() -> Run {
+    let inputs = values! { question: "q" };
+    let mut player = Player::begin(agent("stalled", ARROW, "native", inputs, [search()]))
+        .model(look("x"))
+        .runs("call_0_0", "about x");
+    for _ in 0..3 {
+        player = player.model(look("x"));
+    }
+    player.model(partial()).run()
+}
+
+/// Limits of every sort, one of which is reached.
+pub fn limited() -> Run {
+    let inputs = values! { question: "q" };
+    let mut started = agent("limited", ARROW, "native", inputs, [search().volatile()]);
+    started.limits.max_tool_calls = Some(2);
+    started.limits.token_budget = Some(100_000);
+    started.limits.cost_budget = Some(1.0);
+    started.limits.time_budget = Some(Duration::from_secs(600));
+    let price = Price {
+        input: 2.5,
+        cached_input: Some(1.25),
+        output: 10.0,
+    };
+    for predictor in [
+        PredictorName::Step,
+        PredictorName::Extract,
+        PredictorName::Summarise,
+    ] {
+        started.agent.prices.insert(predictor, price);
+    }
+    Player::begin(started)
+        .model(look("x"))
+        .runs("call_0_0", "about x")
+        .model(look("x"))
+        .runs("call_1_0", "about x, later")
+        .model(partial())
+        .run()
+}
+
+pub fn out_of_money() -> Run {
+    let inputs = values! { question: "q" };
+    let mut started = agent("out_of_money", ARROW, "native", inputs, [search()]);
+    started.limits.cost_budget = Some(0.5);
+    let price = Price {
+        input: 200.0,
+        cached_input: None,
+        output: 200.0,
+    };
+    for predictor in [
+        PredictorName::Step,
+        PredictorName::Extract,
+        PredictorName::Summarise,
+    ] {
+        started.agent.prices.insert(predictor, price);
+    }
+    let mut costly = look("x");
+    costly.usage = Usage::of_request(900, 100);
+    Player::begin(started)
+        .model(costly)
+        .runs("call_0_0", "about x")
+        .model(partial())
+        .run()
+}
+
+/// A condition of the user's, with rules, in the run of an agent that another one called.
+pub fn conditioned() -> Run {
+    let inputs = values! { question: "q" };
+    let mut started = agent("conditioned", ARROW, "native", inputs, [search()]);
+    started.rules.success_phrases = vec!["I have it".to_owned()];
+    started.rules.failure_phrases = vec!["hopeless".to_owned()];
+    started.rules.reads_again = true;
+    started.rules.thoughts = ThoughtRules {
+        required: true,
+        min_length: 3,
+        substantive: false,
+        new: false,
+    };
+    started.rules.thoughts_in_context = ThoughtsInContext::Last(2);
+    started.parent = Some(Parent {
+        run_id: "outer".to_owned(),
+        call_id: "call_0_0".to_owned(),
+        depth: 1,
+    });
+    Player::begin(started)
+        .model(called("", [("search", r#"{"query": "x"}"#)]))
+        .model(look("x"))
+        .spends("call_0_0", "about x")
+        .ends(TerminationReason::Custom)
+        .model(partial())
+        .run()
+}
+
+pub fn timed_out() -> Run {
+    let inputs = values! { question: "q" };
+    let mut started = agent("timed_out", ARROW, "native", inputs, [search()]);
+    started.limits.time_budget = Some(Duration::from_secs(60));
+    Player::begin(started)
+        .model(look("x"))
+        .runs("call_0_0", "about x")
+        .ends(TerminationReason::Timeout)
+        .model(partial())
+        .run()
 }

@@ -44,6 +44,11 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("paused", endings::paused()),
         ("interrupted", endings::interrupted()),
         ("model_failures", endings::model_failures()),
+        ("stalled", endings::stalled()),
+        ("limited", endings::limited()),
+        ("out_of_money", endings::out_of_money()),
+        ("conditioned", endings::conditioned()),
+        ("timed_out", endings::timed_out()),
         ("predicted", replies::predicted()),
         ("reasoned", replies::reasoned()),
     ]
