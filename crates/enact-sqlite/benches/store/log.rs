@@ -144,7 +144,7 @@ impl Writer {
             Next::Record(event) => self.write(event),
             Next::Model(call) => {
                 let reply = self.reply(call.predictor, half);
-                let reply = reply.as_ref().map(Reply::clone);
+                let reply = reply.as_ref().cloned();
                 let event = self.state.read(reply, Duration::from_millis(1_234));
                 self.write(event);
             }

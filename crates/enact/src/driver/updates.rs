@@ -69,9 +69,11 @@ impl fmt::Debug for Condition {
     }
 }
 
+type Change = dyn Fn(&Call, Observation) -> Observation + Send + Sync;
+
 /// Looks at what a call gave before it is written down.
 #[derive(Clone)]
-pub(crate) struct AfterCall(Arc<dyn Fn(&Call, Observation) -> Observation + Send + Sync>);
+pub(crate) struct AfterCall(Arc<Change>);
 
 impl AfterCall {
     pub(crate) fn new(

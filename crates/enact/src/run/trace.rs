@@ -55,7 +55,7 @@ pub struct TraceStep {
     /// How long its replies took.
     #[serde(serialize_with = "seconds")]
     pub duration: Duration,
-    /// How many replies it took, unreadable ones and failed requests included.
+    /// How many requests it took, those for unreadable replies and failed ones included.
     pub attempts: usize,
     /// What was mended in its reply.
     pub repairs: Vec<Repair>,
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
             } => {
                 self.usage += reply.usage;
                 self.duration += *duration;
-                self.failed_attempts += 1;
+                self.failed_attempts += reply.attempts as usize;
             }
             Event::ModelFailed {
                 predictor: PredictorName::Step,
@@ -254,7 +254,7 @@ impl<'a> Reader<'a> {
             timestamp: at,
             token_usage,
             duration: std::mem::take(&mut self.duration) + stepped.duration,
-            attempts: std::mem::take(&mut self.failed_attempts) + 1,
+            attempts: std::mem::take(&mut self.failed_attempts) + stepped.reply.attempts as usize,
             repairs: stepped.repairs.clone(),
             notices: match &stepped.outcome {
                 StepOutcome::Nudge(notice) => vec![notice.clone()],
