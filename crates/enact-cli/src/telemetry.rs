@@ -111,7 +111,7 @@ where
     ) -> fmt::Result {
         SystemTime.format_time(&mut writer)?;
         write!(writer, " {}", event.metadata().level())?;
-        if let Some(span) = context.lookup_current() {
+        if let Some(span) = context.parent_span() {
             write!(writer, " {} ", span.name())?;
             if let Some(fields) = span.extensions().get::<FormattedFields<N>>() {
                 // What was known at the beginning, and what came later.

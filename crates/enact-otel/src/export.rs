@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use enact::telemetry::FINISH_REASONS;
 use opentelemetry::{Array, StringValue, Value};
@@ -10,6 +10,8 @@ use opentelemetry_otlp::SpanExporter;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter as Export};
+
+use crate::open::OpenSpans;
 
 /// Spans could not be sent. Runs do not fail by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,6 +154,7 @@ impl Export for Shaped {
 pub struct Guard {
     provider: Option<SdkTracerProvider>,
     trouble: Trouble,
+    open: OpenSpans,
     flush_within: Duration,
 }
 
@@ -159,11 +162,13 @@ impl Guard {
     pub(crate) fn new(
         provider: SdkTracerProvider,
         trouble: Trouble,
+        open: OpenSpans,
         flush_within: Duration,
     ) -> Self {
         Self {
             provider: Some(provider),
             trouble,
+            open,
             flush_within,
         }
     }
@@ -178,7 +183,10 @@ impl Guard {
         let Some(provider) = self.provider.take() else {
             return;
         };
-        if let Err(error) = provider.shutdown_with_timeout(self.flush_within) {
+        let began = Instant::now();
+        self.open.wait(self.flush_within);
+        let left = self.flush_within.saturating_sub(began.elapsed());
+        if let Err(error) = provider.shutdown_with_timeout(left) {
             self.trouble.note(error.to_string());
         }
     }

@@ -28,9 +28,11 @@
 //! A program with a `tracing` subscriber of its own takes [`Traces::layer`] instead.
 
 mod export;
+mod open;
 mod traces;
 
 pub use export::{ExportError, Guard};
+pub use open::OpenSpans;
 pub use traces::{SetupError, Traces, TracesLayer};
 
 /// The pages of the book that need this crate.

@@ -10,11 +10,12 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use tracing::Subscriber;
 use tracing_opentelemetry::OpenTelemetryLayer;
 use tracing_subscriber::filter::{Filtered, LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::layer::{Layered, SubscriberExt as _};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{Layer as _, Registry};
 
 use crate::export::{Destination, Guard, Shaped, Trouble};
+use crate::open::OpenSpans;
 
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const TRACES_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT";
@@ -34,7 +35,8 @@ const OWN_TRAFFIC: [&str; 7] = [
 ];
 
 /// A layer that sends spans.
-pub type TracesLayer<S> = Filtered<OpenTelemetryLayer<S, SdkTracer>, Targets, S>;
+pub type TracesLayer<S> =
+    Filtered<Layered<OpenSpans, OpenTelemetryLayer<S, SdkTracer>, S>, Targets, S>;
 
 /// Sends traces to a collector. Nothing happens before [`Traces::install`] or [`Traces::layer`].
 #[derive(Debug, Clone)]
@@ -129,14 +131,20 @@ impl Traces {
             .with_resource(self.resource())
             .with_batch_exporter(Shaped::new(exporter, trouble.clone()))
             .build();
+        let open = OpenSpans::default();
         let layer = tracing_opentelemetry::layer()
             .with_tracer(provider.tracer("enact"))
             .with_location(false)
             .with_threads(false)
             .with_target(false)
             .with_tracked_inactivity(false)
+            // Told of an end after the span is on its way.
+            .and_then(open.clone())
             .with_filter(filter());
-        Ok((layer, Guard::new(provider, trouble, self.flush_within)))
+        Ok((
+            layer,
+            Guard::new(provider, trouble, open, self.flush_within),
+        ))
     }
 
     /// Where spans go, with the path.

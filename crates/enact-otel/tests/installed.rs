@@ -1,5 +1,7 @@
 //! A whole program: one subscriber, several threads, tools that block.
 
+use std::time::Duration;
+
 use enact::model::{ScriptedModel, call};
 use enact::{ReAct, ToolError, Tools, tool, tools, values};
 use enact_otel::{SetupError, Traces};
@@ -9,6 +11,12 @@ use serde_json::json;
 /// Asks a helper, and blocks until it has answered.
 #[tool]
 fn ask(query: String) -> Result<String, ToolError> {
+    // Databases do this: the span is over a moment after the run is.
+    let span = tracing::Span::current();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(200));
+        drop(span);
+    });
     let submit = call("submit", json!({"answer": "from the helper"}));
     let helper = ReAct::dynamic("question -> answer", Tools::new())
         .map_err(|error| ToolError::new(error.to_string()))?

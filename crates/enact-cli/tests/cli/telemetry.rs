@@ -89,7 +89,7 @@ fn a_resumed_run_is_a_new_trace_of_the_same_conversation() {
         Turn::call("submit", json!({"answer": "done"})),
     ]);
     let said = exporting(place.run(&server), collector.endpoint()).said();
-    assert_eq!(said.code, 3, "{said:?}");
+    assert_eq!((said.code, said.stderr.as_str()), (3, ""));
     let object = said.json();
     let run_id = object["run_id"].as_str().unwrap();
     let resume = place.enact([
@@ -100,7 +100,7 @@ fn a_resumed_run_is_a_new_trace_of_the_same_conversation() {
         "--json",
     ]);
     let said = exporting(resume, collector.endpoint()).said();
-    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!((said.code, said.stderr.as_str()), (0, ""));
     let spans = collector.spans();
     let agents: Vec<_> = spans
         .iter()
