@@ -90,8 +90,22 @@ impl Shape {
         while writer.length() < events || !matches!(writer.state.next(), Next::Model(_)) {
             writer.go_on(events / 2);
         }
-        writer.state.into_run()
+        let mut run = writer.state.into_run();
+        if self == Self::Trimmed {
+            run = trimmed(run);
+        }
+        run
     }
+}
+
+/// The same run, with prompts that show the last three thoughts only. To play it so would take
+/// long: its prompt is made anew in each step.
+fn trimmed(run: Run) -> Run {
+    let mut records = Vec::from(run);
+    if let Event::Started(started) = &mut records[0].event {
+        Arc::make_mut(started).rules.thoughts_in_context = ThoughtsInContext::Last(3);
+    }
+    Run::try_from(records).unwrap()
 }
 
 pub fn wording() -> Wording {

@@ -15,6 +15,25 @@ use crate::tool::Effect;
 impl RunState {
     /// Takes an event into the state. The record's position must be the next one.
     pub fn apply(&mut self, record: Record) {
+        self.take(record);
+        self.refresh_step_prompt();
+    }
+
+    /// Takes the events of an earlier process into the state.
+    pub(super) fn apply_all(&mut self, records: impl IntoIterator<Item = Record>) {
+        // Only budgets look at the prompts of past steps.
+        let limits = self.started().limits;
+        let is_measured = limits.token_budget.is_some() || limits.cost_budget.is_some();
+        for record in records {
+            self.take(record);
+            if is_measured {
+                self.refresh_step_prompt();
+            }
+        }
+        self.refresh_step_prompt();
+    }
+
+    fn take(&mut self, record: Record) {
         let index = self.run.records().len();
         let is_summary = matches!(record.event, Event::Summarised { .. });
         let extraction = self.fold(index, &record);
@@ -26,9 +45,6 @@ impl RunState {
             self.enter_extract(reason);
         }
         self.finish_step_if_done();
-        if std::mem::take(&mut self.prompt_is_stale) {
-            self.rebuild_step_prompt();
-        }
     }
 
     /// Takes what can be taken without the transcript. Returns the reason when the outputs are

@@ -22,6 +22,13 @@ impl RunState {
         }
     }
 
+    /// Makes the prompt of the steps anew if older thoughts have left it.
+    pub(super) fn refresh_step_prompt(&mut self) {
+        if std::mem::take(&mut self.prompt_is_stale) {
+            self.rebuild_step_prompt();
+        }
+    }
+
     /// Makes the prompt of the steps anew.
     pub(super) fn rebuild_step_prompt(&mut self) {
         if let Some(step) = &self.program.step {

@@ -220,9 +220,7 @@ impl RunState {
         let mut records = Vec::from(run).into_iter();
         let first = records.next().ok_or(RunError::NotStarted)?;
         let mut state = Self::begin(program, wording, first)?;
-        for record in records {
-            state.apply(record);
-        }
+        state.apply_all(records);
         if let Phase::Act(acting) = &mut state.phase {
             for call in &mut acting.calls {
                 if call.status == CallStatus::Started {

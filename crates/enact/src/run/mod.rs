@@ -26,10 +26,10 @@ pub use history::{Call, Entry, History, HistoryError, Observation, ToolResult};
 pub(crate) use history::{visible, visible_positions};
 pub use limits::Limits;
 pub use log::{Run, RunError};
-pub(crate) use question::Origin;
 pub use question::{
     AnswerError, Answerer, ConfirmationStatus, Decision, Question, QuestionKind, canonical_json,
 };
+pub(crate) use question::{Origin, canonical_args};
 pub use repair::{Repair, RepairKind};
 pub use rules::{Rules, ThoughtRules, ThoughtsInContext};
 pub use trace::{Action, ActionKind, Trace, TraceStep};

@@ -177,7 +177,7 @@ pub enum AnswerError {
 
 fn confirmation_id(origin: Origin<'_>, kind: QuestionKind, call: &Call) -> String {
     let mut hash = Sha256::new();
-    let args = canonical_json(&Value::Object(call.args.clone()));
+    let args = canonical_args(&call.args);
     let step = origin.step.to_string();
     let nth = origin.nth.to_string();
     let parts = [
@@ -203,38 +203,48 @@ fn confirmation_id(origin: Origin<'_>, kind: QuestionKind, call: &Call) -> Strin
 
 /// A value as JSON text with object keys in order: equal values give equal texts.
 pub fn canonical_json(value: &Value) -> String {
-    fn write(value: &Value, out: &mut String) {
-        match value {
-            Value::Object(object) => {
-                let mut entries: Vec<_> = object.iter().collect();
-                entries.sort_unstable_by_key(|(key, _)| key.as_str());
-                out.push('{');
-                for (index, (key, value)) in entries.into_iter().enumerate() {
-                    if index > 0 {
-                        out.push(',');
-                    }
-                    out.push_str(&Value::String(key.clone()).to_string());
-                    out.push(':');
-                    write(value, out);
-                }
-                out.push('}');
-            }
-            Value::Array(items) => {
-                out.push('[');
-                for (index, item) in items.iter().enumerate() {
-                    if index > 0 {
-                        out.push(',');
-                    }
-                    write(item, out);
-                }
-                out.push(']');
-            }
-            other => out.push_str(&other.to_string()),
-        }
-    }
     let mut out = String::new();
-    write(value, &mut out);
+    write_canonical(value, &mut out);
     out
+}
+
+/// The same for arguments.
+pub(crate) fn canonical_args(args: &Values) -> String {
+    let mut out = String::new();
+    write_canonical_object(args, &mut out);
+    out
+}
+
+fn write_canonical(value: &Value, out: &mut String) {
+    match value {
+        Value::Object(object) => write_canonical_object(object, out),
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_canonical(item, out);
+            }
+            out.push(']');
+        }
+        other => out.push_str(&other.to_string()),
+    }
+}
+
+fn write_canonical_object(object: &Values, out: &mut String) {
+    let mut entries: Vec<_> = object.iter().collect();
+    entries.sort_unstable_by_key(|(key, _)| key.as_str());
+    out.push('{');
+    for (index, (key, value)) in entries.into_iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        out.push_str(&Value::String(key.clone()).to_string());
+        out.push(':');
+        write_canonical(value, out);
+    }
+    out.push('}');
 }
 
 /// What a person decides about a [`Question`].

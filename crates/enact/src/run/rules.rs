@@ -72,6 +72,9 @@ impl Rules {
     /// What a thought says about the end, if it does. A failure that is spoken of as a success is
     /// still a failure.
     pub(crate) fn ending(&self, thought: &str) -> Option<TerminationReason> {
+        if self.failure_phrases.is_empty() && self.success_phrases.is_empty() {
+            return None;
+        }
         let thought = thought.to_lowercase();
         let says = |phrases: &[String]| {
             let mut phrases = phrases.iter().map(|phrase| phrase.trim().to_lowercase());
