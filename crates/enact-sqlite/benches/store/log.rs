@@ -74,9 +74,6 @@ impl Shape {
         let tools = Tools::new().with(search);
         let mut program = Program::react(signature, &tools, Completion::Submit).unwrap();
         program.limits.max_iterations = u32::MAX;
-        if self == Self::Trimmed {
-            program.rules.thoughts_in_context = ThoughtsInContext::Last(3);
-        }
         Arc::new(program)
     }
 

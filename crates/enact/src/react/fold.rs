@@ -91,8 +91,8 @@ impl RunState {
                     call.duration = *duration;
                     call.is_from_record = *from_record;
                     call.ran = call.was_started.then_some(index);
+                    call.set_status(CallStatus::Done(observation.clone()));
                 }
-                self.set_status(call_id, CallStatus::Done(observation.clone()));
             }
             Event::Noticed { about, text } => {
                 self.notices.retain(|(waiting, _)| waiting != about);
@@ -162,14 +162,13 @@ impl RunState {
     }
 
     fn fold_start(&mut self, call_id: &str) {
-        let was_started = match self.acting_call(call_id) {
-            Some(call) => std::mem::replace(&mut call.was_started, true),
-            None => return,
+        let Some(call) = self.acting_call(call_id) else {
+            return;
         };
-        if !was_started {
+        call.set_status(CallStatus::Started);
+        if !std::mem::replace(&mut call.was_started, true) {
             self.spent.tool_calls += 1;
         }
-        self.set_status(call_id, CallStatus::Started);
     }
 
     fn fold_step(&mut self, index: usize, stepped: &Stepped) {
@@ -253,14 +252,6 @@ impl RunState {
                 .iter_mut()
                 .find(|state| state.call.id == call_id),
             _ => None,
-        }
-    }
-
-    fn set_status(&mut self, call_id: &str, status: CallStatus) {
-        if let Some(call) = self.acting_call(call_id) {
-            call.status = status;
-            // The answer has been used.
-            call.answered = None;
         }
     }
 
@@ -350,34 +341,35 @@ impl RunState {
         let Event::Stepped(step) = &self.run.records()[acting.record].event else {
             return;
         };
-        let entries = transcript::step_entries(step, |call| {
-            let state = acting.calls.iter().find(|state| state.call.id == call.id);
-            match state {
-                Some(CallState {
-                    call,
-                    status: CallStatus::Done(observation),
-                    ..
-                }) => (Some(call), Some(observation)),
-                _ => (None, None),
-            }
+        let entries = transcript::step_entries(step, |index, _| match acting.calls.get(index) {
+            Some(CallState {
+                call,
+                status: CallStatus::Done(observation),
+                ..
+            }) => (Some(call), Some(observation)),
+            _ => (None, None),
         });
-        if let Some(entries) = entries {
-            let longest = acting.calls.iter().map(|call| call.duration).max();
-            let program = &self.program;
-            let effect = |name: &str| {
-                let tool = program.tool(name);
-                tool.map_or(Effect::Effectful, |(spec, _)| spec.effect)
-            };
-            let threshold = self.run.started().limits.stall_threshold;
-            let finding = self.progress.take(acting, threshold, effect);
-            if finding.is_stalled {
-                self.ending = self.ending.or(Some(TerminationReason::Stalled));
-            }
-            self.notices.extend(finding.notices);
-            self.spent.time = self.spent.time.saturating_add(longest.unwrap_or_default());
-            self.extend_step_prompt(&entries);
-            self.continue_loop();
+        let Some(entries) = entries else {
+            return;
+        };
+        let Phase::Act(acting) = std::mem::replace(&mut self.phase, Phase::Step) else {
+            return;
+        };
+        let longest = acting.calls.iter().map(|call| call.duration).max();
+        let program = &self.program;
+        let effect = |name: &str| {
+            let tool = program.tool(name);
+            tool.map_or(Effect::Effectful, |(spec, _)| spec.effect)
+        };
+        let threshold = self.run.started().limits.stall_threshold;
+        let finding = self.progress.take(acting, threshold, effect);
+        if finding.is_stalled {
+            self.ending = self.ending.or(Some(TerminationReason::Stalled));
         }
+        self.notices.extend(finding.notices);
+        self.spent.time = self.spent.time.saturating_add(longest.unwrap_or_default());
+        self.extend_step_prompt(&entries);
+        self.continue_loop();
     }
 
     /// Goes on with the next step, unless a limit is reached.
@@ -442,5 +434,13 @@ impl RunState {
         entries
             .filter(|entry| matches!(entry, Entry::Assistant { .. }))
             .count()
+    }
+}
+
+impl CallState {
+    fn set_status(&mut self, status: CallStatus) {
+        self.status = status;
+        // The answer has been used.
+        self.answered = None;
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::state::{Acting, CallStatus};
 use crate::run::{Call, Notice, Observation, canonical_args, canonical_json};
+use crate::signature::Values;
 use crate::tool::Effect;
 
 /// How alike two texts have to be to count as one.
@@ -26,14 +27,12 @@ pub(super) struct Progress {
     known: HashMap<String, usize>,
 }
 
-/// A call that ran and what it gave.
+/// A call and what it gave.
 #[derive(Debug)]
 struct Act {
-    name: String,
-    args: Value,
+    call: Call,
+    observation: Observation,
     effect: Effect,
-    observation: String,
-    is_error: bool,
 }
 
 /// What a step shows.
@@ -52,47 +51,46 @@ impl Progress {
         self.known.get(&key(call)).copied()
     }
 
-    /// Takes in a step whose calls are all done. `effect` tells what a tool may change, `answer`
-    /// in which record a call was answered.
+    /// Takes in a step whose calls are all done. `effect` tells what a tool may change.
     pub(super) fn take(
         &mut self,
-        acting: &Acting,
+        acting: Acting,
         threshold: u32,
         effect: impl Fn(&str) -> Effect,
     ) -> Finding {
+        self.remember(&acting, &effect);
         let mut finding = Finding::default();
         let mut acts = Vec::with_capacity(acting.calls.len());
-        let ran = acting.calls.iter().filter(|state| state.ran.is_some());
-        for state in ran.clone() {
-            let CallStatus::Done(observation) = &state.status else {
+        let mut repeated = Vec::new();
+        for state in acting.calls {
+            let CallStatus::Done(observation) = state.status else {
                 continue;
             };
-            acts.push(act(&state.call, observation, effect(&state.call.name)));
-            if observation.is_error && !self.failed.insert(key(&state.call)) {
-                finding.notices.push((
-                    Notice::RepeatedFailure,
-                    format!(
-                        "`{}` failed before with the same arguments. Change them, or try another \
-                         way.",
-                        state.call.name
-                    ),
-                ));
+            let call = state.call;
+            if state.ran.is_some() {
+                if observation.is_error && !self.failed.insert(key(&call)) {
+                    let notice = (Notice::RepeatedFailure, failed_again(&call.name));
+                    finding.notices.push(notice);
+                }
+                let effect = effect(&call.name);
+                acts.push(Act {
+                    call,
+                    observation,
+                    effect,
+                });
+            } else if state.is_from_record {
+                repeated.push(Act {
+                    call,
+                    observation,
+                    effect: Effect::ReadOnly,
+                });
             }
         }
-        self.remember(acting, &effect);
-        for state in acting.calls.iter().filter(|state| state.is_from_record) {
-            finding.notices.push((
-                Notice::RepeatedCall,
-                format!(
-                    "`{}` was not run again: you made the same call before, nothing has changed \
-                     since, and this is its answer.",
-                    state.call.name
-                ),
-            ));
-            if let CallStatus::Done(observation) = &state.status {
-                acts.push(act(&state.call, observation, Effect::ReadOnly));
-            }
+        for act in &repeated {
+            let notice = (Notice::RepeatedCall, not_run_again(&act.call.name));
+            finding.notices.push(notice);
         }
+        acts.append(&mut repeated);
         if acts.is_empty() {
             return finding;
         }
@@ -143,14 +141,15 @@ impl Progress {
     }
 }
 
-fn act(call: &Call, observation: &Observation, effect: Effect) -> Act {
-    Act {
-        name: call.name.clone(),
-        args: Value::Object(call.args.clone()),
-        effect,
-        observation: observation.text(),
-        is_error: observation.is_error,
-    }
+fn failed_again(tool: &str) -> String {
+    format!("`{tool}` failed before with the same arguments. Change them, or try another way.")
+}
+
+fn not_run_again(tool: &str) -> String {
+    format!(
+        "`{tool}` was not run again: you made the same call before, nothing has changed since, and \
+         this is its answer."
+    )
 }
 
 fn key(call: &Call) -> String {
@@ -161,17 +160,20 @@ impl Act {
     /// Whether this is an earlier call over again. What changes the world makes progress by doing
     /// so: there only the very same call counts, or the same failure.
     fn repeats(&self, earlier: &Act) -> bool {
-        let is_same_tool = self.name == earlier.name;
-        let is_same_outcome = self.observation == earlier.observation
-            && self.is_error == earlier.is_error
-            && (self.is_error
+        let is_same_outcome = self.observation.value == earlier.observation.value
+            && self.observation.is_error == earlier.observation.is_error
+            && (self.observation.is_error
                 || (self.effect == Effect::ReadOnly && earlier.effect == Effect::ReadOnly));
-        let is_same_call = is_same_tool
+        is_same_outcome || self.is_same_call(earlier)
+    }
+
+    fn is_same_call(&self, earlier: &Act) -> bool {
+        let (args, before) = (&self.call.args, &earlier.call.args);
+        self.call.name == earlier.call.name
             && match self.effect {
-                Effect::ReadOnly => is_alike(&self.args, &earlier.args),
-                _ => canonical_json(&self.args) == canonical_json(&earlier.args),
-            };
-        is_same_call || is_same_outcome
+                Effect::ReadOnly => are_args_alike(args, before),
+                _ => canonical_args(args) == canonical_args(before),
+            }
     }
 }
 
@@ -182,13 +184,15 @@ fn is_alike(a: &Value, b: &Value) -> bool {
         (Value::Array(a), Value::Array(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_alike(a, b))
         }
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len()
-                && a.iter()
-                    .all(|(key, a)| b.get(key).is_some_and(|b| is_alike(a, b)))
-        }
+        (Value::Object(a), Value::Object(b)) => are_args_alike(a, b),
         (a, b) => canonical_json(a) == canonical_json(b),
     }
+}
+
+fn are_args_alike(a: &Values, b: &Values) -> bool {
+    a.len() == b.len()
+        && a.iter()
+            .all(|(key, a)| b.get(key).is_some_and(|b| is_alike(a, b)))
 }
 
 fn are_texts_alike(a: &str, b: &str) -> bool {

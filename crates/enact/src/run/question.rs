@@ -228,7 +228,19 @@ fn write_canonical(value: &Value, out: &mut String) {
             }
             out.push(']');
         }
+        Value::String(text) => write_text(text, out),
         other => out.push_str(&other.to_string()),
+    }
+}
+
+fn write_text(text: &str, out: &mut String) {
+    let is_plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
+    if text.bytes().all(is_plain) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&Value::from(text).to_string());
     }
 }
 
@@ -240,7 +252,7 @@ fn write_canonical_object(object: &Values, out: &mut String) {
         if index > 0 {
             out.push(',');
         }
-        out.push_str(&Value::String(key.clone()).to_string());
+        write_text(key, out);
         out.push(':');
         write_canonical(value, out);
     }

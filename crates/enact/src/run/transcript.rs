@@ -105,7 +105,7 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
         }
         if let Some(acted) = step
             && acted.outcome == StepOutcome::Act
-            && let Some(done) = step_entries(acted, |call| {
+            && let Some(done) = step_entries(acted, |_, call| {
                 let id = call.id.as_str();
                 (edits.get(id), results.get(id).copied())
             })
@@ -126,24 +126,25 @@ fn commit_thought(step: &Stepped) -> &str {
     }
 }
 
-/// What a step adds to the transcript, once every call has its observation. `outcome` tells what
-/// ran in place of a call, if it was edited, and what it gave.
+/// What a step adds to the transcript, once every call has its observation. `outcome` tells, by its
+/// place and the call, what ran in place of a call, if it was edited, and what it gave.
 pub(crate) fn step_entries<'a>(
     step: &Stepped,
-    outcome: impl Fn(&Call) -> (Option<&'a Call>, Option<&'a Observation>),
+    outcome: impl Fn(usize, &Call) -> (Option<&'a Call>, Option<&'a Observation>),
 ) -> Option<[Entry; 2]> {
-    let is_done =
-        |planned: &PlannedCall| planned.refusal.is_some() || outcome(&planned.call).1.is_some();
-    if !step.calls.iter().all(is_done) {
+    let is_done = |(index, planned): (usize, &PlannedCall)| {
+        planned.refusal.is_some() || outcome(index, &planned.call).1.is_some()
+    };
+    if !step.calls.iter().enumerate().all(is_done) {
         return None;
     }
     let mut calls = Vec::with_capacity(step.calls.len());
     let mut results = Vec::with_capacity(step.calls.len());
-    for planned in &step.calls {
+    for (index, planned) in step.calls.iter().enumerate() {
         let (call, observation) = match &planned.refusal {
             Some(refusal) => (&planned.call, Observation::error(refusal.clone())),
             None => {
-                let (edit, observation) = outcome(&planned.call);
+                let (edit, observation) = outcome(index, &planned.call);
                 (edit.unwrap_or(&planned.call), observation?.clone())
             }
         };
