@@ -3,7 +3,7 @@
 //! `cargo bench -p enact-sqlite` prints the costs. It fails when an append to a long run costs more
 //! than twice one to a new run, or when a run is taken up more than three times slower than its
 //! records are read from a file of JSON lines and parsed. What is compared is measured in turns, and
-//! of each the median counts: other work on the machine then slows both down alike.
+//! the median of the ratios counts: other work on the machine slows both down alike.
 #![allow(
     missing_docs,
     unreachable_pub,
