@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use enact::{Question, Run, TerminationReason};
 use serde_json::{Value, json};
 
-use crate::exit::Failure;
+use crate::exit::{Exit, Failure};
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +75,15 @@ pub(crate) fn print(object: &Value) {
     };
     // A reader that went away wants nothing more.
     let _ = writeln!(stdout, "{text}");
+}
+
+/// Says why there is nothing to show of a run, to the program that asked for JSON and to a person.
+pub(crate) fn fail(run: Option<&Run>, failure: &Failure, is_json: bool) -> Exit {
+    if is_json {
+        print(&object(run, Status::Failed(failure)));
+    }
+    failure.print();
+    failure.exit
 }
 
 #[cfg(test)]

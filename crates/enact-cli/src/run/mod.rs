@@ -23,16 +23,9 @@ pub(crate) use self::setup::{Setup, prices, server};
 
 /// Runs an agent and shows what came of it.
 pub(crate) async fn execute(args: &RunArgs) -> Exit {
-    match run(args).await {
-        Ok(exit) => exit,
-        Err(failure) => {
-            if args.json {
-                report::print(&report::object(None, Status::Failed(&failure)));
-            }
-            failure.print();
-            failure.exit
-        }
-    }
+    run(args)
+        .await
+        .unwrap_or_else(|failure| report::fail(None, &failure, args.json))
 }
 
 async fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -103,12 +96,7 @@ fn print_object(ended: &Result<Outcome<Values>, Error>) -> Exit {
             report::print(&report::object(error.run(), Status::Paused(&[])));
             Exit::Paused
         }
-        Err(error) => {
-            let failure = Failure::from(error);
-            report::print(&report::object(error.run(), Status::Failed(&failure)));
-            failure.print();
-            failure.exit
-        }
+        Err(error) => report::fail(error.run(), &Failure::from(error), true),
     }
 }
 

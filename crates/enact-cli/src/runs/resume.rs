@@ -10,23 +10,16 @@ use crate::args::ResumeArgs;
 use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::person::Person;
-use crate::report::{self, Status};
+use crate::report;
 use crate::run::{Kept, Setup, print_ending, stream};
 use crate::view::{Narrator, Screen};
 use crate::{interrupt, store};
 
 /// Goes on with a run that is kept.
 pub(crate) async fn execute(args: &ResumeArgs) -> Exit {
-    match resume(args).await {
-        Ok(exit) => exit,
-        Err(failure) => {
-            if args.json {
-                report::print(&report::object(None, Status::Failed(&failure)));
-            }
-            failure.print();
-            failure.exit
-        }
-    }
+    resume(args)
+        .await
+        .unwrap_or_else(|failure| report::fail(None, &failure, args.json))
 }
 
 async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
