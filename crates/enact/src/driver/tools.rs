@@ -93,7 +93,10 @@ pub(super) fn run(
                         question,
                     };
                 }
-                Err(error) => failure(&name, &error, "tool_error"),
+                Err(error) => {
+                    usage = error.usage();
+                    failure(&name, &error, "tool_error")
+                }
             },
             Ok(Err(panic)) => failure(&name, &ToolError::new(panic_text(&*panic)), "panic"),
             Err(_) => {

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::{Outcome, Paused, ReAct};
 use crate::error::Error;
 use crate::run::store::{MemoryStore, Store, StoreErrorKind};
-use crate::run::{Decision, Parent};
-use crate::signature::{Dynamic, Values};
+use crate::run::{Decision, Parent, Run};
+use crate::signature::{Dynamic, Shape, Values};
 use crate::tool::{Effect, Tool, ToolContext, ToolError, ToolFuture, ToolOutput, ToolSpec};
 
 /// How deep agents may call agents.
@@ -32,11 +32,12 @@ pub struct AgentTool {
 
 impl AgentTool {
     /// A tool of this name. The description tells the calling agent when to hand over.
-    pub fn new(
-        agent: ReAct<Dynamic>,
+    pub fn new<S: Shape>(
+        agent: ReAct<S>,
         name: impl Into<String>,
         description: impl Into<String>,
     ) -> Self {
+        let agent = agent.untyped();
         let parameters = agent.signature().input_schema();
         // The same call goes on with the same run, so it may be repeated.
         let spec = ToolSpec::new(name, description, parameters)
@@ -137,9 +138,10 @@ impl AgentTool {
     }
 }
 
-/// What the calling model is told of a failure.
+/// What the calling model is told of a failure. What was spent until then counts.
 fn told(error: &Error) -> ToolError {
-    ToolError::new(format!("the agent came to no answer: {error}"))
+    let usage = error.run().map(Run::usage).unwrap_or_default();
+    ToolError::new(format!("the agent came to no answer: {error}")).costing(usage)
 }
 
 impl Tool for AgentTool {

@@ -362,6 +362,11 @@ impl<S: Shape> ReAct<S> {
         Ok(self)
     }
 
+    /// The same agent, with values by name instead of types.
+    pub fn untyped(self) -> ReAct<Dynamic> {
+        ReAct::of(self.core)
+    }
+
     /// The tools.
     pub fn tools(&self) -> &Tools {
         self.core.tools()

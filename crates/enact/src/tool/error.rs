@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::model::Usage;
+
 /// A tool's failure. It becomes an observation for the model; it never ends the run.
 ///
 /// Any error converts with `?`; only its text is kept, because only text may reach the model.
@@ -9,6 +11,7 @@ use std::fmt;
 pub struct ToolError {
     message: String,
     is_question: bool,
+    usage: Usage,
 }
 
 impl ToolError {
@@ -17,6 +20,7 @@ impl ToolError {
         Self {
             message: message.into(),
             is_question: false,
+            usage: Usage::default(),
         }
     }
 
@@ -25,9 +29,19 @@ impl ToolError {
     /// [`ToolContext::ask`]: super::ToolContext::ask
     pub fn question(text: impl Into<String>) -> Self {
         Self {
-            message: text.into(),
             is_question: true,
+            ..Self::new(text)
         }
+    }
+
+    /// The same, by a tool that spent tokens on models of its own; they count for the run.
+    #[must_use]
+    pub fn costing(self, usage: Usage) -> Self {
+        Self { usage, ..self }
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        self.usage
     }
 
     /// The question, if it is one.

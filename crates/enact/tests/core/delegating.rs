@@ -184,8 +184,11 @@ async fn agents_that_call_each_other_come_to_an_end() {
 
 #[tokio::test]
 async fn a_failure_of_the_inner_agent_is_an_observation() {
-    let script = vec![fail(ModelErrorKind::Authentication, "no key")];
-    let inner = researcher(Tools::new(), script);
+    let script = vec![
+        call("search", json!({"query": "oak"})).costing(Usage::of_request(100, 10)),
+        fail(ModelErrorKind::Authentication, "no key"),
+    ];
+    let inner = researcher(Tools::new().with(search()), script);
     let tool = AgentTool::new(inner, "research", "Finds things out.");
     let played = agent(
         "question -> answer",
@@ -202,4 +205,6 @@ async fn a_failure_of_the_inner_agent_is_an_observation() {
             .contains("came to no answer"),
         "{step:?}"
     );
+    // What it spent until then counts.
+    assert_eq!(outer.usage.input_tokens, 100);
 }
