@@ -7,8 +7,8 @@ use super::spending::Room;
 use super::state::{Acting, AfterSummary, CallState, CallStatus, Phase, RunState};
 use crate::model::{ModelErrorKind, Reply};
 use crate::run::{
-    Call, Entry, Event, Notice, Observation, PlannedCall, PredictorName, Record, StepOutcome,
-    Stepped, TerminationReason, transcript,
+    Call, Entry, Event, Observation, PlannedCall, PredictorName, Record, StepOutcome, Stepped,
+    TerminationReason, transcript,
 };
 use crate::tool::Effect;
 
@@ -21,12 +21,10 @@ impl RunState {
 
     /// Takes the events of an earlier process into the state.
     pub(super) fn apply_all(&mut self, records: impl IntoIterator<Item = Record>) {
-        // Only budgets look at the prompts of past steps.
-        let limits = self.started().limits;
-        let is_measured = limits.token_budget.is_some() || limits.cost_budget.is_some();
         for record in records {
             self.take(record);
-            if is_measured {
+            // Only budgets look at the prompts of past steps.
+            if self.is_measured() {
                 self.refresh_step_prompt();
             }
         }
@@ -96,7 +94,7 @@ impl RunState {
             }
             Event::Noticed { about, text } => {
                 self.notices.retain(|(waiting, _)| waiting != about);
-                self.was_told_of_limit |= *about == Notice::LimitNear;
+                self.told.insert(*about);
                 self.extend_step_prompt(&[transcript::noticed(text)]);
                 self.continue_loop();
             }
@@ -388,17 +386,9 @@ impl RunState {
             self.phase = Phase::EndLoop(reason);
             return;
         }
-        if let Some((about, text)) = self.notices.pop_front() {
-            self.phase = Phase::Notice(about, text);
-            return;
-        }
-        let near = if self.was_told_of_limit {
-            None
-        } else {
-            self.near_limit()
-        };
-        self.phase = match near {
-            Some(text) => Phase::Notice(Notice::LimitNear, text),
+        let notice = self.notices.pop_front().or_else(|| self.near_limit());
+        self.phase = match notice {
+            Some((about, text)) => Phase::Notice(about, text),
             None => Phase::Step,
         };
     }

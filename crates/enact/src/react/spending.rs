@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::state::{Phase, RunState};
+use super::state::{ModelCall, Next, Phase, RunState};
 use crate::model::{Prompt, Request, ResponseFormat, Usage};
-use crate::run::{Event, PredictorName, TerminationReason};
+use crate::run::{Event, Notice, PredictorName, TerminationReason};
 
 /// Fewer bytes than a token has in almost any text, so that tokens are rather over- than
 /// underestimated.
@@ -71,7 +71,7 @@ impl RunState {
     /// and room is left for the final answer.
     pub(super) fn room(&self, predictor: PredictorName, prompt: &Prompt) -> Room {
         let limits = &self.started().limits;
-        if limits.token_budget.is_none() && limits.cost_budget.is_none() {
+        if !self.is_measured() {
             return Room::Unlimited;
         }
         let input = self.prompt_tokens(predictor, prompt);
@@ -131,21 +131,30 @@ impl RunState {
         request
     }
 
-    /// What a request carries beside its messages, in bytes.
-    pub(super) fn measure_frame(&self, request: &Request) -> usize {
-        let tools: usize = request
-            .tools
-            .list()
-            .iter()
-            .map(|tool| {
-                60 + tool.name.len() + tool.description.len() + tool.parameters.to_string().len()
-            })
-            .sum();
+    /// Whether tokens are counted at all.
+    pub(super) fn is_measured(&self) -> bool {
+        let limits = &self.started().limits;
+        limits.token_budget.is_some() || limits.cost_budget.is_some()
+    }
+
+    /// Measures what a step's request carries beside its messages: tools and schema.
+    pub(super) fn measure_frame(&mut self) {
+        if !self.is_measured() {
+            return;
+        }
+        let Next::Model(ModelCall { request, .. }) = self.ask(PredictorName::Step, Prompt::new())
+        else {
+            return;
+        };
+        let tools = request.tools.list().iter();
+        let tools = tools.map(|tool| {
+            60 + tool.name.len() + tool.description.len() + tool.parameters.to_string().len()
+        });
         let schema = match &request.response_format {
             ResponseFormat::Schema { name, schema } => 60 + name.len() + schema.to_string().len(),
             _ => 0,
         };
-        tools + schema
+        self.frame_bytes = tools.sum::<usize>() + schema;
     }
 
     /// How long the loop of steps may still work.
@@ -207,45 +216,47 @@ impl RunState {
         most.saturating_sub(self.spent.tool_calls)
     }
 
-    /// What is left, in words, when a limit is near and the model has not been told.
-    pub(super) fn near_limit(&self) -> Option<String> {
-        let limits = &self.started().limits;
-        let mut near = Vec::new();
+    /// What the model is told of a limit that is near, once for each.
+    pub(super) fn near_limit(&self) -> Option<(Notice, String)> {
+        let (about, left) = self
+            .near_limits()
+            .find(|(about, _)| !self.told.contains(about))?;
+        let text =
+            format!("A limit is near: at most {left} left. Come to the answer with what you know.");
+        Some((about, text))
+    }
+
+    /// The limits that are near, with what is left.
+    fn near_limits(&self) -> impl Iterator<Item = (Notice, String)> {
+        let limits = self.started().limits;
         let steps = limits.max_iterations.saturating_sub(self.iterations);
-        if self.iterations > 0 && steps <= (limits.max_iterations / 5).max(1) {
-            near.push(counted(u64::from(steps), "step"));
-        }
-        if let Some(most) = limits.max_tool_calls {
+        let steps = (self.iterations > 0 && steps <= (limits.max_iterations / 5).max(1))
+            .then(|| (Notice::FewSteps, counted(u64::from(steps), "step")));
+        let calls = limits.max_tool_calls.and_then(|most| {
             let left = self.calls_left();
-            if self.spent.tool_calls > 0 && left <= (most / 5).max(1) {
-                near.push(counted(u64::from(left), "tool call"));
-            }
-        }
-        // A fifth of a budget, of which a part is kept for the answer.
-        if let Some(budget) = limits.token_budget {
+            (self.spent.tool_calls > 0 && left <= (most / 5).max(1))
+                .then(|| (Notice::FewToolCalls, counted(u64::from(left), "tool call")))
+        });
+        // A third of a budget, because a part is kept for the answer.
+        let tokens = limits.token_budget.and_then(|budget| {
             let usage = &self.spent.usage;
             let left = budget.saturating_sub(usage.input_tokens + usage.output_tokens);
-            if left < budget / 3 {
-                near.push(counted(left, "token"));
-            }
-        }
-        if let Some(budget) = limits.cost_budget
-            && budget - self.spent.cost < budget / 3.0
-        {
-            near.push("a third of the money".to_owned());
-        }
-        if let (Some(budget), Some(left)) = (limits.time_budget, self.step_time_left())
-            && left < budget / 4
-        {
-            near.push(format!("{:.0} seconds", left.as_secs_f64()));
-        }
-        if near.is_empty() {
-            return None;
-        }
-        Some(format!(
-            "A limit is near: at most {} left. Come to the answer with what you know.",
-            near.join(" and ")
-        ))
+            (left < budget / 3).then(|| (Notice::FewTokens, counted(left, "token")))
+        });
+        let money = limits.cost_budget.and_then(|budget| {
+            (budget - self.spent.cost < budget / 3.0)
+                .then(|| (Notice::LittleMoney, "a third of the money".to_owned()))
+        });
+        let time = limits.time_budget.and_then(|budget| {
+            let left = self.step_time_left()?;
+            (left < budget / 4).then(|| {
+                (
+                    Notice::LittleTime,
+                    format!("{:.0} seconds", left.as_secs_f64()),
+                )
+            })
+        });
+        [steps, calls, tokens, money, time].into_iter().flatten()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The state of a run: a fold of its log, and what comes next.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -167,7 +167,8 @@ pub struct RunState {
     pub(super) progress: Progress,
     /// What the model is to be told before the next step.
     pub(super) notices: VecDeque<(Notice, String)>,
-    pub(super) was_told_of_limit: bool,
+    /// What it was told.
+    pub(super) told: HashSet<Notice>,
     /// Why the loop is to end after this step, for other reasons than a limit.
     pub(super) ending: Option<TerminationReason>,
     /// What a step's request carries beside its messages, in bytes.
@@ -197,16 +198,14 @@ impl RunState {
             spent: Spent::default(),
             progress: Progress::default(),
             notices: VecDeque::new(),
-            was_told_of_limit: false,
+            told: HashSet::new(),
             ending: None,
             frame_bytes: 0,
         };
         state.steps_before = state.count_earlier_steps();
         if state.program.step.is_some() {
             state.rebuild_step_prompt();
-            if let Next::Model(call) = state.ask(PredictorName::Step, Prompt::new()) {
-                state.frame_bytes = state.measure_frame(&call.request);
-            }
+            state.measure_frame();
             state.continue_loop();
         } else {
             state.enter_extract(TerminationReason::Success);
@@ -299,7 +298,7 @@ impl RunState {
         }
     }
 
-    fn ask(&self, predictor: PredictorName, prompt: Prompt) -> Next {
+    pub(super) fn ask(&self, predictor: PredictorName, prompt: Prompt) -> Next {
         let (asking, (adapter, capabilities)) = match (predictor, &self.program.step) {
             (PredictorName::Step, Some(step)) => (step, &self.wording.step),
             (PredictorName::Summarise, _) => (&self.program.summarise, &self.wording.summarise),

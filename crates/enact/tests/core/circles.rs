@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use enact::model::{call, say};
+use enact::model::{Usage, call, say};
 use enact::run::{Event, Notice};
 use enact::{
     FnTool, Prediction, ReAct, TerminationReason, ToolContext, ToolError, Tools, Values, values,
@@ -170,5 +170,31 @@ async fn lesson_the_model_is_told_when_a_limit_is_near() {
     let done = played.call(values! { question: "q" }).await;
     let told = notices(&done);
     assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0].0, Notice::FewSteps);
     assert!(told[0].1.contains("at most 2 steps left"), "{told:?}");
+}
+
+#[tokio::test]
+async fn the_model_is_told_of_each_limit_once() {
+    let steps = (0..8).map(|n| {
+        let written = if n == 0 { 3_000 } else { 50 };
+        call("search", json!({"query": format!("q {n}")})).costing(Usage::of_request(600, written))
+    });
+    let mut played = agent(
+        "question -> answer",
+        searching(),
+        steps.chain([call("submit", json!({"answer": "a"}))]),
+    );
+    played.agent = played.agent.with_limits(|limits| {
+        limits.max_tool_calls = Some(9);
+        limits.token_budget = Some(10_800);
+    });
+    let done = played.call(values! { question: "q" }).await;
+    assert!(done.success());
+    let about: Vec<Notice> = notices(&done).into_iter().map(|(about, _)| about).collect();
+    // Of nine calls one is left when the last two steps are, and the tokens ran low before.
+    assert_eq!(
+        about,
+        [Notice::FewTokens, Notice::FewSteps, Notice::FewToolCalls]
+    );
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use enact::model::{FinishReason, ImageSource, ModelErrorKind, Part};
 use enact::run::{
-    Answerer, Completion, Decision, Entry, Event, PredictorName, QuestionKind, RepairKind,
+    Answerer, Completion, Decision, Entry, Event, Notice, PredictorName, QuestionKind, RepairKind,
     StepOutcome, TerminationReason,
 };
 use enact::tool::{Confirmation, Effect};
@@ -79,6 +79,7 @@ impl Seen {
         self.word("event", &record["event"]);
         self.word("predictor", &record["predictor"]);
         self.word("reason", &record["reason"]);
+        self.word("notice", &record["about"]);
         self.word("decision", &record["decision"]);
         self.word("outcome", &record["outcome"]);
         self.word("finish", &record["reply"]["finish"]);
@@ -162,6 +163,7 @@ impl Seen {
         self.has("by", names::<Answerer>(unknown()));
         self.has("question", names::<QuestionKind>(unknown()));
         self.has("outcome", names::<StepOutcome>(unknown()));
+        self.has("notice", names::<Notice>(unknown()));
         self.has("predictor", names::<PredictorName>(unknown()));
         self.has("failure", names::<ModelErrorKind>(unknown()));
         self.has("repair", names::<RepairKind>(unknown()));

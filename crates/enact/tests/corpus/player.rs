@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use enact::model::{Capabilities, FinishReason, ModelError, ModelErrorKind, RawCall, Reply, Usage};
 use enact::react::{Next, Program, RunState, Wording};
-use enact::run::{AgentSpec, Event, FORMAT, History, Observation, Record, Started};
+use enact::run::{AgentSpec, Event, Observation, Record, Started};
 use enact::tool::ToolSpec;
 use enact::{
     AdapterChoice, Completion, Decision, FnTool, Run, Signature, TerminationReason, ToolError,
@@ -54,17 +54,11 @@ pub fn wording_of(started: &Started) -> Wording {
 /// How a scene begins.
 pub fn opening(run_id: &str, arrow: &str, adapter: &str, inputs: Values) -> Started {
     let signature = Signature::parse(arrow).unwrap();
-    Started {
-        format: FORMAT,
-        run_id: run_id.to_owned(),
-        agent: AgentSpec::new(signature, "scripted", adapter),
+    Started::new(
+        run_id,
+        AgentSpec::new(signature, "scripted", adapter),
         inputs,
-        history: History::new(),
-        limits: Default::default(),
-        rules: Default::default(),
-        parent: None,
-        is_unattended: false,
-    }
+    )
 }
 
 /// The same, as an agent with these tools.

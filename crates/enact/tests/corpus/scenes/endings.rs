@@ -1,9 +1,10 @@
 //! Prompts that no longer fit, and the ways in which a run stops.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use enact::model::{ModelErrorKind, Price, Reply, Usage};
-use enact::run::{Parent, PredictorName, ThoughtRules, ThoughtsInContext};
+use enact::run::{Observation, Parent, PredictorName, ThoughtRules, ThoughtsInContext};
 use enact::{Run, TerminationReason, values};
 use serde_json::json;
 
@@ -160,13 +161,7 @@ pub fn limited() -> Run {
         cached_input: Some(1.25),
         output: 10.0,
     };
-    for predictor in [
-        PredictorName::Step,
-        PredictorName::Extract,
-        PredictorName::Summarise,
-    ] {
-        started.agent.prices.insert(predictor, price);
-    }
+    started.agent.prices = at(price);
     Player::begin(started)
         .model(look("x"))
         .runs("call_0_0", "about x")
@@ -174,6 +169,48 @@ pub fn limited() -> Run {
         .runs("call_1_0", "about x, later")
         .model(partial())
         .run()
+}
+
+/// Everything runs out, and the model repeats a call that failed.
+pub fn warned() -> Run {
+    let inputs = values! { question: "q" };
+    let mut started = agent("warned", ARROW, "native", inputs, [search()]);
+    started.limits.max_iterations = 3;
+    started.limits.token_budget = Some(9_000);
+    started.limits.cost_budget = Some(0.9);
+    started.limits.time_budget = Some(Duration::from_secs(2));
+    let price = Price {
+        input: 100.0,
+        cached_input: None,
+        output: 100.0,
+    };
+    started.agent.prices = at(price);
+    let mut costly = look("x");
+    costly.usage = Usage::of_request(400, 5_900);
+    Player::begin(started)
+        .model(look("x"))
+        .start()
+        .gives(
+            "call_0_0",
+            Observation::error("Error executing search: no network"),
+        )
+        .model(costly)
+        .start()
+        .gives(
+            "call_1_0",
+            Observation::error("Error executing search: no network"),
+        )
+        .model(submit("It cannot be found out."))
+        .run()
+}
+
+fn at(price: Price) -> BTreeMap<PredictorName, Price> {
+    let names = [
+        PredictorName::Step,
+        PredictorName::Extract,
+        PredictorName::Summarise,
+    ];
+    names.into_iter().map(|name| (name, price)).collect()
 }
 
 pub fn out_of_money() -> Run {
@@ -185,13 +222,7 @@ pub fn out_of_money() -> Run {
         cached_input: None,
         output: 200.0,
     };
-    for predictor in [
-        PredictorName::Step,
-        PredictorName::Extract,
-        PredictorName::Summarise,
-    ] {
-        started.agent.prices.insert(predictor, price);
-    }
+    started.agent.prices = at(price);
     let mut costly = look("x");
     costly.usage = Usage::of_request(900, 100);
     Player::begin(started)

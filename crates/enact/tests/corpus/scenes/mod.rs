@@ -46,6 +46,7 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("model_failures", endings::model_failures()),
         ("stalled", endings::stalled()),
         ("limited", endings::limited()),
+        ("warned", endings::warned()),
         ("out_of_money", endings::out_of_money()),
         ("conditioned", endings::conditioned()),
         ("timed_out", endings::timed_out()),
