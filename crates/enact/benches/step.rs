@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use enact::model::{Capabilities, Reply, ScriptedModel, Usage, call};
 use enact::react::{Next, Program, RunState, Wording};
-use enact::run::{AgentSpec, Event, FORMAT, History, Observation, Record, Started};
+use enact::run::{AgentSpec, Event, Observation, Record, Started};
 use enact::{AdapterChoice, Completion, FnTool, ReAct, Signature, Tool, ToolError, Tools, values};
 use serde_json::json;
 
@@ -42,17 +42,9 @@ fn begin(program: &Arc<Program>) -> RunState {
         extract: words.clone(),
         summarise: words,
     };
-    let started = Started {
-        format: FORMAT,
-        run_id: "run".into(),
-        agent: AgentSpec::new(program.declared.clone(), "model", "native"),
-        inputs: values! { question: "q" },
-        history: History::new(),
-        limits: program.limits,
-        rules: enact::run::Rules::default(),
-        parent: None,
-        is_unattended: false,
-    };
+    let agent = AgentSpec::new(program.declared.clone(), "model", "native");
+    let mut started = Started::new("run", agent, values! { question: "q" });
+    started.limits = program.limits;
     let record = Record {
         position: 0,
         at: jiff::Timestamp::UNIX_EPOCH,

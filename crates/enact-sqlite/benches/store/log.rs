@@ -6,8 +6,7 @@ use std::time::Duration;
 use enact::model::{Capabilities, ModelError, ModelErrorKind, RawCall, Reply, Usage};
 use enact::react::{Next, Program, RunState, Wording};
 use enact::run::{
-    AgentSpec, Event, FORMAT, History, Observation, PredictorName, Record, Started,
-    ThoughtsInContext,
+    AgentSpec, Event, Observation, PredictorName, Record, Started, ThoughtsInContext,
 };
 use enact::tool::{Confirmation, Effect, ToolSpec};
 use enact::{
@@ -119,17 +118,10 @@ fn begin(program: &Arc<Program>, run_id: &str) -> RunState {
     let mut agent = AgentSpec::new(program.declared.clone(), "model", "native");
     agent.step_adapter = Some("native".to_owned());
     agent.tools = program.tool_specs().cloned().collect();
-    let started = Started {
-        format: FORMAT,
-        run_id: run_id.to_owned(),
-        agent,
-        inputs: values! { question: "Which of these towns has had the most rain this year?" },
-        history: History::new(),
-        limits: program.limits,
-        rules: program.rules.clone(),
-        parent: None,
-        is_unattended: false,
-    };
+    let inputs = values! { question: "Which of these towns has had the most rain this year?" };
+    let mut started = Started::new(run_id, agent, inputs);
+    started.limits = program.limits;
+    started.rules = program.rules.clone();
     let record = Record::now(0, Event::Started(Arc::new(started)));
     RunState::begin(program.clone(), wording(), record).unwrap()
 }

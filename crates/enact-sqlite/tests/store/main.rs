@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use enact::run::store::{Lease, Store as _};
-use enact::run::{AgentSpec, Event, FORMAT, History, Limits, Record, Started};
+use enact::run::{AgentSpec, Event, Record, Started};
 use enact::{Signature, Values};
 use enact_sqlite::SqliteStore;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -28,17 +28,8 @@ pub fn file(folder: &TempDir) -> PathBuf {
 
 pub fn started(run_id: &str) -> Record {
     let signature = Signature::parse("question -> answer").unwrap();
-    let started = Started {
-        format: FORMAT,
-        run_id: run_id.to_owned(),
-        agent: AgentSpec::new(signature, "model", "native"),
-        inputs: Values::new(),
-        history: History::new(),
-        limits: Limits::default(),
-        rules: enact::run::Rules::default(),
-        parent: None,
-        is_unattended: false,
-    };
+    let agent = AgentSpec::new(signature, "model", "native");
+    let started = Started::new(run_id, agent, Values::new());
     record(0, Event::Started(Arc::new(started)))
 }
 

@@ -235,11 +235,7 @@ pub(crate) async fn record(
     world: &World,
     events: impl IntoIterator<Item = Event>,
 ) -> Result<(), Error> {
-    let first = state.run().records().len() as u64;
-    let records: Vec<Record> = (first..)
-        .zip(events)
-        .map(|(position, event)| Record::now(position, event))
-        .collect();
+    let records = state.run().following(events);
     if records.is_empty() {
         return Ok(());
     }

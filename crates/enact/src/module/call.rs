@@ -13,8 +13,8 @@ use crate::error::{Error, ErrorKind};
 use crate::react::{RunState, Wording};
 use crate::run::store::{Store, StoreError, StoreErrorKind, StoredRun};
 use crate::run::{
-    AgentSpec, AnswerError, Decision, Event, FORMAT, History, Limits, Parent, PredictorName,
-    Record, Run, Started,
+    AgentSpec, AnswerError, Decision, Event, History, Limits, Parent, PredictorName, Record, Run,
+    Started,
 };
 use crate::signature::{Shape, Values};
 
@@ -344,17 +344,12 @@ async fn begin(
         let lease = store.acquire(&run_id).await?;
         world.journal = Some(Journal { store, lease });
     }
-    let started = Started {
-        format: FORMAT,
-        run_id,
-        agent,
-        inputs,
-        history,
-        limits,
-        rules: core.program().rules.clone(),
-        parent,
-        is_unattended,
-    };
+    let mut started = Started::new(run_id, agent, inputs);
+    started.history = history;
+    started.limits = limits;
+    started.rules = core.program().rules.clone();
+    started.parent = parent;
+    started.is_unattended = is_unattended;
     let event = Event::Started(Arc::new(started));
     let record = Record::now(0, event);
     world.write(std::slice::from_ref(&record)).await?;

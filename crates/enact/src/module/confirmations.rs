@@ -7,9 +7,7 @@ use jiff::Timestamp;
 use crate::error::Error;
 use crate::react::check_call;
 use crate::run::store::{Store, StoredRun};
-use crate::run::{
-    AnswerError, Answerer, AskedQuestion, ConfirmationStatus, Decision, Event, Record, Run,
-};
+use crate::run::{AnswerError, Answerer, AskedQuestion, ConfirmationStatus, Decision, Event, Run};
 
 /// The questions of a stored run. Needs no agent: an answer is written into the log, and whoever
 /// resumes the run next acts on it.
@@ -141,11 +139,7 @@ impl Confirmations {
             Ok(events) => events,
             Err(error) => return Err(Error::from(error).with_run(run)),
         };
-        let first = run.records().len() as u64;
-        let records: Vec<Record> = (first..)
-            .zip(events)
-            .map(|(position, event)| Record::now(position, event))
-            .collect();
+        let records = run.following(events);
         if !records.is_empty() {
             self.store.append(&lease, &records).await?;
         }

@@ -166,6 +166,7 @@ pub enum Event {
 
 /// How a run began.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Started {
     /// The version of the log format.
     pub format: u32,
@@ -189,6 +190,23 @@ pub struct Started {
     /// Whether nobody is to be asked about a call in doubt: it becomes an error observation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unattended: bool,
+}
+
+impl Started {
+    /// A run of this agent with the usual limits and rules, in the newest format.
+    pub fn new(run_id: impl Into<String>, agent: AgentSpec, inputs: Values) -> Self {
+        Self {
+            format: FORMAT,
+            run_id: run_id.into(),
+            agent,
+            inputs,
+            history: History::new(),
+            limits: Limits::default(),
+            rules: Rules::default(),
+            parent: None,
+            is_unattended: false,
+        }
+    }
 }
 
 /// The call of another run that a run works for.
@@ -347,8 +365,16 @@ pub enum Notice {
     RepeatedFailure,
     /// It repeated a call whose answer it has.
     RepeatedCall,
-    /// A limit is near.
-    LimitNear,
+    /// Few steps are left.
+    FewSteps,
+    /// Few tool calls are left.
+    FewToolCalls,
+    /// Few tokens are left.
+    FewTokens,
+    /// Little money is left.
+    LittleMoney,
+    /// Little time is left.
+    LittleTime,
 }
 
 /// What follows from a step.

@@ -94,6 +94,15 @@ impl Run {
         &self.records
     }
 
+    /// These events as the records that come next, happening now.
+    pub(crate) fn following(&self, events: impl IntoIterator<Item = Event>) -> Vec<Record> {
+        let first = self.records.len() as u64;
+        let events = (first..).zip(events);
+        events
+            .map(|(position, event)| Record::now(position, event))
+            .collect()
+    }
+
     /// The events in order.
     pub fn events(&self) -> impl DoubleEndedIterator<Item = &Event> {
         self.records.iter().map(|record| &record.event)

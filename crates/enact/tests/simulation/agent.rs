@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use enact::model::{Capabilities, ModelError, ModelErrorKind, RawCall, Reply};
 use enact::react::{Program, RunState, Wording};
-use enact::run::{AgentSpec, Event, FORMAT, History, PredictorName, Started};
+use enact::run::{AgentSpec, Event, PredictorName, Started};
 use enact::tool::{Confirmation, Effect, ToolSpec};
 use enact::{AdapterChoice, Completion, FnTool, Signature, ToolError, Tools, Values, values};
 use serde_json::{Value, json};
@@ -135,17 +135,11 @@ impl Agent {
     }
 
     pub fn started(&self) -> Started {
-        Started {
-            format: FORMAT,
-            run_id: "run".to_owned(),
-            agent: self.spec.clone(),
-            inputs: values! { question: "q" },
-            history: History::new(),
-            limits: self.program.limits,
-            rules: enact::run::Rules::default(),
-            parent: None,
-            is_unattended: self.is_unattended,
-        }
+        let inputs = values! { question: "q" };
+        let mut started = Started::new("run", self.spec.clone(), inputs);
+        started.limits = self.program.limits;
+        started.is_unattended = self.is_unattended;
+        started
     }
 
     /// What the model says next: a function of what it has said before and of what it sees.

@@ -29,7 +29,7 @@ pub fn log(agent: &Agent, played: &Played) {
     for event in run.events() {
         match event {
             Event::Stepped(step) => {
-                fates.drain().for_each(|(_, fate)| settled(agent, &fate));
+                fates.drain().for_each(|(_, fate)| settled(&fate));
                 for planned in step
                     .calls
                     .iter()
@@ -140,7 +140,7 @@ fn approved(fate: &Fate) {
 }
 
 /// Before the next step every call has its result.
-fn settled(_: &Agent, fate: &Fate) {
+fn settled(fate: &Fate) {
     assert_eq!(fate.finishes, 1, "a call has no result: {fate:?}");
 }
 

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{RunFilter, RunStatus, Store, StoreErrorKind};
-use crate::run::event::{AgentSpec, Event, FORMAT, Record, Started, TerminationReason};
-use crate::run::history::{Call, History};
-use crate::run::limits::Limits;
+use crate::run::event::{AgentSpec, Event, Record, Started, TerminationReason};
+use crate::run::history::Call;
 use crate::run::question::{Answerer, Decision, Origin, Question};
-use crate::run::rules::Rules;
 use crate::signature::{Signature, Values};
 
 /// Checks that an empty store keeps what [`Store`] promises. The error says what it broke.
@@ -25,17 +23,9 @@ pub async fn check_store(store: &dyn Store) -> Result<(), String> {
 
 fn started(run_id: &str, second: i64) -> Result<Record, String> {
     let signature = Signature::parse("question -> answer").map_err(|error| error.to_string())?;
-    let started = Started {
-        format: FORMAT,
-        run_id: run_id.to_owned(),
-        agent: AgentSpec::new(signature, "model", "native"),
-        inputs: Values::from_iter([("question".to_owned(), "Why? ü \u{0} \\".into())]),
-        history: History::new(),
-        limits: Limits::default(),
-        rules: Rules::default(),
-        parent: None,
-        is_unattended: false,
-    };
+    let agent = AgentSpec::new(signature, "model", "native");
+    let inputs = Values::from_iter([("question".to_owned(), "Why? ü \u{0} \\".into())]);
+    let started = Started::new(run_id, agent, inputs);
     let at = Timestamp::from_second(second).map_err(|error| error.to_string())?;
     Ok(Record {
         position: 0,
