@@ -36,12 +36,7 @@ fn program() -> Arc<Program> {
 
 fn begin(program: &Arc<Program>) -> RunState {
     let adapter = AdapterChoice::Auto.resolve(Capabilities::FULL);
-    let words = (adapter, Capabilities::FULL);
-    let wording = Wording {
-        step: words.clone(),
-        extract: words.clone(),
-        summarise: words,
-    };
+    let wording = Wording::new(adapter, Capabilities::FULL);
     let agent = AgentSpec::new(program.declared.clone(), "model", "native");
     let mut started = Started::new("run", agent, values! { question: "q" });
     started.limits = program.limits;
@@ -100,6 +95,7 @@ fn step(state: &mut RunState, observation: &str) {
             observation,
             duration: Duration::ZERO,
             from_record: false,
+            cost: 0.0,
             usage: enact::model::Usage::default(),
         },
     );

@@ -102,8 +102,8 @@ pub use enact_macros::{Signature, signature, tool, toolbox};
 pub use error::{Error, ErrorKind};
 pub use model::LanguageModel;
 pub use module::{
-    AgentTool, Call, ChainOfThought, Confirmations, Outcome, PauseContext, Paused, Predict,
-    Prediction, ReAct,
+    AgentTool, Call, ChainOfThought, Confirmations, HandOver, Outcome, PauseContext, Paused,
+    Predict, Prediction, ReAct,
 };
 pub use predictor::Demo;
 pub use react::Verdict;

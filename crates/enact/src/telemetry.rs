@@ -59,8 +59,10 @@ pub const SERVER_PORT: &str = "server.port";
 
 /// The signature as an arrow string.
 pub const SIGNATURE: &str = "enact.signature";
-/// Who asks the model: `step`, `extract` or `summarise`.
+/// Who asks the model: `step`, `extract`, `summarise`, `judge` or `condense`.
 pub const PREDICTOR: &str = "enact.predictor";
+/// What the requests of an agent in this span cost, if prices are known.
+pub const COST: &str = "enact.run.cost";
 /// How the work on a run ended: a termination reason, `paused` or `interrupted`.
 pub const ENDING: &str = "enact.run.ending";
 

@@ -78,7 +78,10 @@ impl Narrator {
             Update::Asking { predictor } => self.screen.busy(&match predictor {
                 PredictorName::Step => format!("asking {}", self.model),
                 PredictorName::Extract => format!("asking {} for the outputs", self.model),
-                PredictorName::Summarise => format!("asking {} for a summary", self.model),
+                PredictorName::Summarise | PredictorName::Condense => {
+                    format!("asking {} for a summary", self.model)
+                }
+                PredictorName::Judge => format!("asking {} how the task stands", self.model),
             }),
             Update::Progress { message, .. } => self.screen.busy(message),
             Update::Recorded(record) => self.event(&record.event),
@@ -89,6 +92,11 @@ impl Narrator {
     fn event(&self, event: &Event) {
         match event {
             Event::Stepped(step) => self.step(step),
+            Event::Misread {
+                predictor: PredictorName::Judge | PredictorName::Condense,
+                problem,
+                ..
+            } => self.aside(&format!("{problem}: done without")),
             Event::Misread { problem, .. } => {
                 self.aside(&format!(
                     "the reply could not be read, asked again: {problem}"
@@ -132,6 +140,10 @@ impl Narrator {
             Event::Withdrawn { .. } => self.aside("an answer was taken back"),
             Event::Summarised { .. } => {
                 self.aside("the transcript was too long and was summarised")
+            }
+            Event::Condensed { .. } => self.aside("what came back was too long and was summarised"),
+            Event::Judged { standing, why, .. } => {
+                self.aside(&format!("judged {}: {why}", standing.as_str()));
             }
             Event::LoopEnded { reason } => self.aside(&format!(
                 "{}; it answers from what it has",

@@ -106,12 +106,7 @@ fn trimmed(run: Run) -> Run {
 
 pub fn wording() -> Wording {
     let native = "native".parse::<AdapterChoice>().unwrap();
-    let words = (native.resolve(Capabilities::FULL), Capabilities::FULL);
-    Wording {
-        step: words.clone(),
-        extract: words.clone(),
-        summarise: words,
-    }
+    Wording::new(native.resolve(Capabilities::FULL), Capabilities::FULL)
 }
 
 fn begin(program: &Arc<Program>, run_id: &str) -> RunState {
@@ -163,6 +158,7 @@ impl Writer {
                         observation,
                         duration: Duration::from_millis(56),
                         from_record: false,
+                        cost: 0.0,
                         usage: Usage::default(),
                     });
                 }

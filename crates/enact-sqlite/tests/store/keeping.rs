@@ -198,6 +198,7 @@ fn step(number: u64) -> [Record; 2] {
             observation: enact::run::Observation::value("y".repeat(300)),
             duration: std::time::Duration::from_millis(5),
             from_record: false,
+            cost: 0.0,
             usage: enact::model::Usage::default(),
         },
     );

@@ -71,12 +71,13 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
     let mut judged = 0;
     loop {
         if world.cancellation.is_cancelled() && !matches!(state.next(), Next::Done) {
+            drop(running);
             return Err(cancel(state, world).await);
         }
         let next = state.next();
         if world.interruption.is_cancelled() && !matches!(next, Next::Record(_) | Next::Done) {
             // What runs may finish, nothing new begins, and the log stays open.
-            match running.next().await {
+            match running.next(world, state.run()).await {
                 Some(outcome) => take(state, world, outcome).await?,
                 None => {
                     return Err(Error::new(
@@ -135,7 +136,7 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                 let finished = tokio::select! {
                     biased;
                     () = world.cancellation.cancelled() => continue,
-                    finished = running.next() => finished,
+                    finished = running.next(world, state.run()) => finished,
                 };
                 match finished {
                     Some(outcome) => take(state, world, outcome).await?,
@@ -178,12 +179,14 @@ async fn take(state: &mut RunState, world: &World, outcome: tools::Outcome) -> R
             observation,
             duration,
             usage,
+            cost,
         } => Event::ToolFinished {
             call_id,
             observation,
             duration,
             from_record: false,
             usage,
+            cost,
         },
         tools::Outcome::Asks { call_id, question } => state.tool_asks(&call_id, question),
     };
@@ -223,10 +226,14 @@ async fn cancel(state: &mut RunState, world: &World) -> Error {
         reason,
         message: message.clone(),
     };
-    match record(state, world, [event]).await {
-        Ok(()) => Error::new(ErrorKind::Cancelled, message),
-        Err(error) => error,
+    let open = state.open_calls();
+    if let Err(error) = record(state, world, [event]).await {
+        return error;
     }
+    for call in open {
+        tools::abandon(world, state.run(), &call).await;
+    }
+    Error::new(ErrorKind::Cancelled, message)
 }
 
 /// Writes events down, then takes them into the state.

@@ -16,7 +16,7 @@ pub(super) async fn agent(state: &mut RunState, world: &World) -> Result<Stop, E
     if span.is_disabled() {
         return super::work(state, world).await;
     }
-    let before = state.run().usage();
+    let (before, paid) = (state.run().usage(), state.run().cost());
     if world.has_content_in_spans {
         span.record(
             INPUT_MESSAGES,
@@ -25,6 +25,9 @@ pub(super) async fn agent(state: &mut RunState, world: &World) -> Result<Stop, E
     }
     let stop = within(span.clone(), super::work(state, world)).await;
     record_usage(&span, since(state.run().usage(), before));
+    if let (Some(paid), Some(cost)) = (paid, state.run().cost()) {
+        span.record(COST, cost - paid);
+    }
     match &stop {
         Ok(Stop::Paused(_)) => {
             span.record(ENDING, "paused");
@@ -62,6 +65,7 @@ fn agent_span(state: &RunState, world: &World) -> Span {
         { OUTPUT_TOKENS } = Empty,
         { CACHED_TOKENS } = Empty,
         { REASONING_TOKENS } = Empty,
+        { COST } = Empty,
         { ENDING } = Empty,
         { ERROR_TYPE } = Empty,
         { STATUS } = Empty,

@@ -12,7 +12,7 @@ use super::{Update, World, spans};
 use crate::model::Usage;
 use crate::react::ToolCall;
 use crate::run::{Call, Observation, Run};
-use crate::tool::{ToolContext, ToolError, ToolOutput};
+use crate::tool::{Tool, ToolContext, ToolError, ToolOutput};
 
 /// What came of a call.
 pub(super) enum Outcome {
@@ -22,9 +22,53 @@ pub(super) enum Outcome {
         observation: Observation,
         duration: Duration,
         usage: Usage,
+        cost: f64,
     },
     /// It wants to know something from a person first.
     Asks { call_id: String, question: String },
+}
+
+/// How long a tool may take to let go of a call.
+const LETTING_GO: Duration = Duration::from_secs(10);
+
+/// What a tool is told about a call.
+fn context(world: &World, run: &Run, planned: &ToolCall) -> ToolContext {
+    let mut context = ToolContext::detached(planned.call.id.clone());
+    context.run_id = run.id().to_owned();
+    let parent = run.started().parent.as_ref();
+    context.depth = parent.map_or(0, |parent| parent.depth);
+    context.tokens_left = planned.tokens_left;
+    context.money_left = planned.money_left;
+    context.idempotency_key = planned.idempotency_key.clone();
+    context.cancellation = world.cancellation.child_token();
+    for (question, answer) in &planned.answers {
+        context = context.with_answer(question.clone(), answer.clone());
+    }
+    match world.listener.clone() {
+        Some(listener) => {
+            let call_id = planned.call.id.clone();
+            context.with_progress(Arc::new(move |message| {
+                listener.tell(&Update::Progress {
+                    call_id: &call_id,
+                    message,
+                });
+            }))
+        }
+        None => context,
+    }
+}
+
+/// Lets go of a call that will not be taken up again.
+pub(super) async fn abandon(world: &World, run: &Run, call: &ToolCall) {
+    if let Some(tool) = world.tools.get(&call.call.name) {
+        let_go(&**tool, context(world, run, call)).await;
+    }
+}
+
+async fn let_go(tool: &dyn Tool, context: ToolContext) {
+    let work = AssertUnwindSafe(async { tool.abandon(context).await }).catch_unwind();
+    // Whoever does not manage it, or panics over it, has had the chance.
+    let _ = tokio::time::timeout(LETTING_GO, work).await;
 }
 
 /// Runs a call and tells what came of it. Errors, panics and time-outs are observations.
@@ -34,23 +78,11 @@ pub(super) fn run(
     planned: ToolCall,
 ) -> impl Future<Output = Outcome> + Send + use<> {
     let tool = world.tools.get(&planned.call.name).cloned();
-    let run_id = run.id().to_owned();
-    let depth = run
-        .started()
-        .parent
-        .as_ref()
-        .map_or(0, |parent| parent.depth);
-    let cancellation = world.cancellation.child_token();
+    let mut context = context(world, run, &planned);
     let after_call = world.after_call.clone();
-    let listener = world.listener.clone();
     async move {
         let began = Instant::now();
-        let ToolCall {
-            call,
-            idempotency_key,
-            answers,
-            tokens_left,
-        } = planned;
+        let call = planned.call;
         let name = call.name.clone();
         let Some(tool) = tool else {
             let observation =
@@ -59,31 +91,14 @@ pub(super) fn run(
             return finished(call.id, observation, began);
         };
         let timeout = tool.spec().timeout;
-        let mut context = ToolContext::detached(call.id.clone());
-        context.run_id = run_id;
-        context.depth = depth;
-        context.tokens_left = tokens_left;
-        context.idempotency_key = idempotency_key;
         context.deadline = began.checked_add(timeout).map(Instant::into_std);
-        context.cancellation = cancellation.clone();
-        for (question, answer) in answers {
-            context = context.with_answer(question, answer);
-        }
-        if let Some(listener) = listener {
-            let call_id = call.id.clone();
-            context = context.with_progress(Arc::new(move |message| {
-                listener.tell(&Update::Progress {
-                    call_id: &call_id,
-                    message,
-                });
-            }));
-        }
         let args = call.args.clone();
-        let mut usage = Usage::default();
-        let work = AssertUnwindSafe(async { tool.call(args, context).await }).catch_unwind();
+        let (mut usage, mut cost) = (Usage::default(), 0.0);
+        let told = context.clone();
+        let work = AssertUnwindSafe(async { tool.call(args, told).await }).catch_unwind();
         let observation = match tokio::time::timeout(timeout, work).await {
             Ok(Ok(Ok(output))) => {
-                usage = output.usage;
+                (usage, cost) = (output.usage, output.cost);
                 success(output)
             }
             Ok(Ok(Err(error))) => match error.into_question() {
@@ -94,13 +109,14 @@ pub(super) fn run(
                     };
                 }
                 Err(error) => {
-                    usage = error.usage();
+                    (usage, cost) = error.spent();
                     failure(&name, &error, "tool_error")
                 }
             },
             Ok(Err(panic)) => failure(&name, &ToolError::new(panic_text(&*panic)), "panic"),
             Err(_) => {
-                cancellation.cancel();
+                context.cancellation.cancel();
+                let_go(&*tool, context).await;
                 failure(
                     &name,
                     &ToolError::new(format!("no result within {timeout:?}")),
@@ -117,6 +133,7 @@ pub(super) fn run(
             observation,
             duration: began.elapsed(),
             usage,
+            cost,
         }
     }
 }
@@ -127,6 +144,7 @@ fn finished(call_id: String, observation: Observation, began: Instant) -> Outcom
         observation,
         duration: began.elapsed(),
         usage: Usage::default(),
+        cost: 0.0,
     }
 }
 
@@ -149,9 +167,8 @@ impl Outcome {
 
 fn success(output: ToolOutput) -> Observation {
     Observation {
-        value: output.value,
         images: output.images,
-        is_error: false,
+        ..Observation::value(output.value)
     }
 }
 

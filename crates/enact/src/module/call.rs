@@ -326,11 +326,7 @@ async fn begin(
         is_unattended,
     } = opening;
     if limits.cost_budget.is_some() {
-        let asked = [
-            PredictorName::Step,
-            PredictorName::Extract,
-            PredictorName::Summarise,
-        ];
+        let asked = PredictorName::ALL;
         if let Some(unknown) = asked.iter().find(|name| !agent.prices.contains_key(name)) {
             let message = format!(
                 "the cost is limited, and the price of the model for `{}` is not known: give it \

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{Adapter, AdapterChoice, Completion};
@@ -13,6 +14,7 @@ use crate::predictor::{Demo, Predictor, SavedModule, SavedTools};
 use crate::react::{BeforeCall, Program, ProgramError, Wording, fill_thought_prompt};
 use crate::run::{AgentSpec, Limits, PredictorName, Rules};
 use crate::settings;
+use crate::signature::{Field, Signature, Type};
 use crate::tool::{Confirmation, Tools};
 
 /// Which module.
@@ -46,6 +48,12 @@ pub(super) struct Core {
     thought_prompt: Option<String>,
     after_call: Option<AfterCall>,
 }
+
+/// The only predictor of a module without steps.
+const PREDICT: &str = "predict";
+
+/// The output that [`ReAct::with_confidence`](super::ReAct::with_confidence) adds.
+pub(super) const CONFIDENCE: &str = "confidence";
 
 /// How models that call tools natively are asked for a thought.
 const THOUGHT_PROMPT: &str = "Before each call say in plain text what you know, what is still \
@@ -142,7 +150,17 @@ impl Core {
     }
 
     pub(super) fn set_instructions(&mut self, instructions: String) -> Result<(), Error> {
-        let signature = self.program.declared.with_instructions(instructions);
+        self.set_signature(self.program.declared.with_instructions(instructions))
+    }
+
+    pub(super) fn add_confidence(&mut self) -> Result<(), Error> {
+        let schema = json!({"type": "number", "minimum": 0, "maximum": 1});
+        let confidence = Field::new(CONFIDENCE, Type::schema(CONFIDENCE, schema))
+            .describe("How sure you are of the other outputs: from 0, a guess, to 1, certain.");
+        self.set_signature(self.program.declared.append_output(confidence)?)
+    }
+
+    fn set_signature(&mut self, signature: Signature) -> Result<(), Error> {
         let program = match self.kind {
             Kind::Predict => Program::predict(signature)?,
             Kind::ChainOfThought => Program::chain_of_thought(signature)?,
@@ -185,26 +203,24 @@ impl Core {
 
     pub(super) fn predictors(&self) -> Vec<(&'static str, &Predictor)> {
         let program = &self.program;
-        match &program.step {
-            Some(step) => vec![
-                ("step", step),
-                ("extract", &program.extract),
-                ("summarise", &program.summarise),
-            ],
-            None => vec![("predict", &program.extract)],
+        if program.step.is_none() {
+            return vec![(PREDICT, &program.extract)];
         }
+        let names = PredictorName::ALL.into_iter();
+        names
+            .map(|name| (name.as_str(), program.predictor(name)))
+            .collect()
     }
 
     pub(super) fn predictor_mut(&mut self, name: &str) -> Option<&mut Predictor> {
         let has_steps = self.program.step.is_some();
         let program = Arc::make_mut(&mut self.program);
-        match name {
-            "step" => program.step.as_mut(),
-            "extract" if has_steps => Some(&mut program.extract),
-            "summarise" if has_steps => Some(&mut program.summarise),
-            "predict" if !has_steps => Some(&mut program.extract),
-            _ => None,
+        if !has_steps {
+            return (name == PREDICT).then_some(&mut program.extract);
         }
+        let mut names = PredictorName::ALL.into_iter();
+        let name = names.find(|known| known.as_str() == name)?;
+        Some(program.predictor_mut(name))
     }
 
     /// Examples of whole tasks: for the steps, or for the only predictor.
@@ -277,36 +293,26 @@ impl Core {
     ) -> Result<(World, Wording, AgentSpec), Error> {
         let program = &self.program;
         let extract = self.settle(&program.extract, None)?;
-        let summarise = self.settle(&program.summarise, None)?;
-        let step = match &program.step {
-            Some(step) => self.settle(step, self.step_adapter.as_ref())?,
-            None => extract.clone(),
-        };
-        let mut spec = AgentSpec::new(program.declared.clone(), step.0.name(), extract.1.name());
-        spec.base_url = step.0.base_url().map(str::to_owned);
-        spec.step_adapter = program.step.as_ref().map(|_| step.1.name().to_owned());
+        let mut spec = AgentSpec::new(program.declared.clone(), "", extract.1.name());
         spec.completion = program.completion;
         spec.tools = program.tool_specs().cloned().collect();
-        let asked = [
-            (PredictorName::Step, &step.0),
-            (PredictorName::Extract, &extract.0),
-            (PredictorName::Summarise, &summarise.0),
-        ];
-        for (predictor, model) in asked {
-            if let Some(price) = self.prices.get(model.name()) {
-                spec.prices.insert(predictor, price);
+        let mut wording = Wording::new(extract.1, extract.2);
+        let mut models = HashMap::new();
+        for name in PredictorName::ALL {
+            let is_step = name == PredictorName::Step && program.step.is_some();
+            let own = self.step_adapter.as_ref().filter(|_| is_step);
+            let (model, adapter, capabilities) = self.settle(program.predictor(name), own)?;
+            if name == PredictorName::Step {
+                spec.model = model.name().to_owned();
+                spec.base_url = model.base_url().map(str::to_owned);
+                spec.step_adapter = is_step.then(|| adapter.name().to_owned());
             }
+            if let Some(price) = self.prices.get(model.name()) {
+                spec.prices.insert(name, price);
+            }
+            wording = wording.with(name, adapter, capabilities);
+            models.insert(name, model);
         }
-        let wording = Wording {
-            step: (step.1, step.2),
-            extract: (extract.1, extract.2),
-            summarise: (summarise.1, summarise.2),
-        };
-        let models = HashMap::from([
-            (PredictorName::Step, step.0),
-            (PredictorName::Extract, extract.0),
-            (PredictorName::Summarise, summarise.0),
-        ]);
         Ok((
             World {
                 models,
@@ -327,12 +333,10 @@ impl Core {
 
 /// Visits the predictors in the order of [`Core::predictors`].
 fn each_predictor(program: &mut Program, mut change: impl FnMut(&mut Predictor)) {
-    let has_steps = program.step.is_some();
-    if let Some(step) = &mut program.step {
-        change(step);
+    if program.step.is_none() {
+        return change(&mut program.extract);
     }
-    change(&mut program.extract);
-    if has_steps {
-        change(&mut program.summarise);
+    for name in PredictorName::ALL {
+        change(program.predictor_mut(name));
     }
 }

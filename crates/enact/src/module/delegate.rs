@@ -1,15 +1,17 @@
 //! An agent as a tool of another.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::{Outcome, Paused, ReAct};
 use crate::error::Error;
 use crate::run::store::{MemoryStore, Store, StoreErrorKind};
 use crate::run::{Decision, Parent, Run};
-use crate::signature::{Dynamic, Shape, Values};
+use crate::signature::{Dynamic, Shape, Signature, Values};
 use crate::tool::{Effect, Tool, ToolContext, ToolError, ToolFuture, ToolOutput, ToolSpec};
 
 /// How deep agents may call agents.
@@ -68,13 +70,18 @@ impl AgentTool {
         }
     }
 
+    /// What goes in and what comes out.
+    pub fn signature(&self) -> &Signature {
+        self.agent.signature()
+    }
+
     async fn delegate(&self, args: Values, context: ToolContext) -> Result<ToolOutput, ToolError> {
         if context.depth >= MAX_DEPTH {
             return Err(ToolError::new(format!(
                 "agents may not call agents more than {MAX_DEPTH} deep"
             )));
         }
-        let run_id = context.idempotency_key.replace(':', ".");
+        let run_id = run_id(&context);
         let known = match self.store.load(&run_id).await {
             Ok(stored) => Some(stored.run),
             Err(error) if error.kind() == StoreErrorKind::NotFound => None,
@@ -91,6 +98,8 @@ impl AgentTool {
                 let call = call.limits(|limits| {
                     let tokens = [limits.token_budget, context.tokens_left];
                     limits.token_budget = tokens.into_iter().flatten().min();
+                    let money = [limits.cost_budget, context.money_left];
+                    limits.cost_budget = money.into_iter().flatten().reduce(f64::min);
                 });
                 call.store(Arc::clone(&self.store))
             }
@@ -115,6 +124,7 @@ impl AgentTool {
                 };
                 let mut output = ToolOutput::value(value.unwrap_or(Value::Object(outputs)));
                 output.usage = prediction.usage;
+                output.cost = prediction.run().cost().unwrap_or_default();
                 Ok(output)
             }
             Ok(Outcome::Paused(paused)) => Err(self.first_question(&paused)),
@@ -138,10 +148,17 @@ impl AgentTool {
     }
 }
 
+/// The run of a call: the same whoever asks.
+fn run_id(context: &ToolContext) -> String {
+    context.idempotency_key.replace(':', ".")
+}
+
 /// What the calling model is told of a failure. What was spent until then counts.
 fn told(error: &Error) -> ToolError {
-    let usage = error.run().map(Run::usage).unwrap_or_default();
-    ToolError::new(format!("the agent came to no answer: {error}")).costing(usage)
+    let run = error.run();
+    let usage = run.map(Run::usage).unwrap_or_default();
+    let cost = run.and_then(Run::cost).unwrap_or_default();
+    ToolError::new(format!("the agent came to no answer: {error}")).costing(usage, cost)
 }
 
 impl Tool for AgentTool {
@@ -151,5 +168,20 @@ impl Tool for AgentTool {
 
     fn call<'a>(&'a self, args: Values, context: ToolContext) -> ToolFuture<'a> {
         Box::pin(self.delegate(args, context))
+    }
+
+    fn abandon<'a>(
+        &'a self,
+        context: ToolContext,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            let cancelled = CancellationToken::new();
+            cancelled.cancel();
+            let run = self
+                .agent
+                .resume_stored(Arc::clone(&self.store), run_id(&context));
+            // It may not have begun, or be over: then there is nothing to end.
+            let _ = run.cancel_with(cancelled).await;
+        })
     }
 }

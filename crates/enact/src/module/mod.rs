@@ -5,6 +5,7 @@ mod call;
 mod confirmations;
 mod core;
 mod delegate;
+mod handover;
 mod prediction;
 
 use std::marker::PhantomData;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 pub use call::Call;
 pub use confirmations::Confirmations;
 pub use delegate::AgentTool;
+pub use handover::HandOver;
 pub use prediction::{Outcome, PauseContext, Paused, Prediction};
 
 use self::core::{Core, Kind};
@@ -270,6 +272,13 @@ impl<S: Shape> ReAct<S> {
     /// How the agent comes to its outputs: `submit` by default, or `finish` and an extraction.
     pub fn with_completion(mut self, completion: Completion) -> Result<Self, Error> {
         self.core.set_completion(completion)?;
+        Ok(self)
+    }
+
+    /// Has the model say how sure it is, from 0 to 1, whichever way it comes to its outputs: read it
+    /// with [`Prediction::confidence`]. It is what the model says of itself, no probability.
+    pub fn with_confidence(mut self) -> Result<Self, Error> {
+        self.core.add_confidence()?;
         Ok(self)
     }
 

@@ -8,6 +8,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+use super::core::CONFIDENCE;
 use crate::error::{Error, ErrorKind};
 use crate::model::Usage;
 use crate::run::{Event, History, Question, Run, TerminationReason, Trajectory};
@@ -177,6 +178,12 @@ impl<O> Prediction<O> {
             Event::Extracted { outputs, .. } => outputs.get("reasoning").and_then(Value::as_str),
             _ => None,
         })
+    }
+
+    /// How sure the model says it is, from 0 to 1, if it was asked with
+    /// [`ReAct::with_confidence`](super::ReAct::with_confidence).
+    pub fn confidence(&self) -> Option<f64> {
+        self.values.get(CONFIDENCE).and_then(Value::as_f64)
     }
 
     /// The outputs by name.

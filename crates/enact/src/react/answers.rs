@@ -33,6 +33,7 @@ impl RunState {
                 observation: Observation::error(format!("Nobody was there to answer: {text}")),
                 duration: Duration::ZERO,
                 from_record: false,
+                cost: 0.0,
                 usage: Usage::default(),
             },
         }

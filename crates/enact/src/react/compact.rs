@@ -86,8 +86,7 @@ fn covered_before(entries: &[Entry]) -> usize {
 pub(super) fn summary_request(state: &RunState, covers: usize, overflow: Overflow) -> Vec<Entry> {
     let entries = state.run().transcript();
     let covered = &entries[..covers.min(entries.len())];
-    let inputs = Value::Object(state.started().inputs.clone());
-    let task = format!("{}\n{inputs}", state.program().declared.instructions());
+    let task = text::of_task(state);
     let transcript = text::of_entries(visible(covered), overflow.clip());
     let values = Values::from_iter([
         ("task".to_owned(), Value::String(task)),

@@ -73,7 +73,12 @@ impl RunState {
                 predictor, kind, ..
             } => {
                 if *kind == ModelErrorKind::ContextLength {
-                    self.fold_overflow(*predictor);
+                    match predictor {
+                        PredictorName::Judge | PredictorName::Condense => {
+                            self.do_without(*predictor)
+                        }
+                        _ => self.fold_overflow(*predictor),
+                    }
                 }
             }
             Event::ToolStarted { call_id } => self.fold_start(call_id),
@@ -83,15 +88,23 @@ impl RunState {
                 duration,
                 from_record,
                 usage,
+                cost,
             } => {
                 self.spent.usage += *usage;
+                self.spent.cost += cost;
+                let is_large = !from_record && self.is_to_condense(observation);
                 if let Some(call) = self.acting_call(call_id) {
+                    call.is_large = is_large;
                     call.duration = *duration;
                     call.is_from_record = *from_record;
                     call.ran = call.was_started.then_some(index);
                     call.set_status(CallStatus::Done(observation.clone()));
                 }
             }
+            Event::Condensed {
+                call_id, summary, ..
+            } => self.fold_condensed(call_id, summary),
+            Event::Judged { standing, .. } => self.fold_judgement(*standing),
             Event::Noticed { about, text } => {
                 self.notices.retain(|(waiting, _)| waiting != about);
                 self.told.insert(*about);
@@ -151,6 +164,12 @@ impl RunState {
             Event::Summarised {
                 reply, duration, ..
             } => (PredictorName::Summarise, reply.usage, duration),
+            Event::Condensed {
+                reply, duration, ..
+            } => (PredictorName::Condense, reply.usage, duration),
+            Event::Judged {
+                reply, duration, ..
+            } => (PredictorName::Judge, reply.usage, duration),
             Event::Extracted {
                 reply, duration, ..
             } => (PredictorName::Extract, reply.usage, duration),
@@ -229,6 +248,7 @@ impl RunState {
             was_started: false,
             ran: None,
             is_from_record: false,
+            is_large: false,
         }
     }
 
@@ -243,7 +263,7 @@ impl RunState {
         self.started().rules.reads_again || tool.is_some_and(|(spec, _)| spec.volatile)
     }
 
-    fn acting_call(&mut self, call_id: &str) -> Option<&mut CallState> {
+    pub(super) fn acting_call(&mut self, call_id: &str) -> Option<&mut CallState> {
         match &mut self.phase {
             Phase::Act(acting) => acting
                 .calls
@@ -262,6 +282,7 @@ impl RunState {
                 self.continue_loop();
             }
             PredictorName::Summarise => self.fold_overflow(predictor),
+            PredictorName::Judge | PredictorName::Condense => self.do_without(predictor),
             PredictorName::Extract => {
                 let limit = self.started().limits.max_repairs;
                 if let Phase::Extract {
@@ -276,7 +297,7 @@ impl RunState {
                         let reason = TerminationReason::Failure;
                         self.phase = Phase::Fail { reason, message };
                     } else {
-                        let adapter = &*self.wording.extract.0;
+                        let adapter = self.wording.adapter(predictor);
                         self.program.extract.render_onto(adapter, &added, prompt);
                     }
                 }
@@ -333,7 +354,7 @@ impl RunState {
             return;
         };
         let is_done = |state: &CallState| matches!(state.status, CallStatus::Done(_));
-        if !acting.calls.iter().all(is_done) {
+        if !acting.calls.iter().all(is_done) || self.condensing(acting).is_some() {
             return;
         }
         let Event::Stepped(step) = &self.run.records()[acting.record].event else {
@@ -354,6 +375,8 @@ impl RunState {
             return;
         };
         let longest = acting.calls.iter().map(|call| call.duration).max();
+        self.is_unjudged =
+            self.started().rules.judges && acting.calls.iter().any(|call| call.was_started);
         let program = &self.program;
         let effect = |name: &str| {
             let tool = program.tool(name);
@@ -377,6 +400,9 @@ impl RunState {
             Some(TerminationReason::Failure)
         } else if self.ending.is_some() {
             self.ending
+        } else if let Some(prompt) = self.judging() {
+            self.phase = Phase::Judge(prompt);
+            return;
         } else if self.iterations >= limits.max_iterations {
             Some(TerminationReason::MaxIterations)
         } else {
@@ -395,10 +421,7 @@ impl RunState {
 
     pub(super) fn enter_extract(&mut self, reason: TerminationReason) {
         let entries = compact::extract_entries(self);
-        let prompt = self
-            .program
-            .extract
-            .render(&*self.wording.extract.0, &entries);
+        let prompt = self.render(PredictorName::Extract, &entries);
         if let Room::None(budget) = self.room(PredictorName::Extract, &prompt) {
             self.phase = Phase::Fail {
                 reason: budget,

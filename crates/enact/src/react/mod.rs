@@ -5,6 +5,7 @@
 //! down what came of it. Everything that leaves it is data.
 
 mod answers;
+mod asides;
 mod check;
 mod compact;
 mod fold;
@@ -20,9 +21,11 @@ mod state;
 mod template;
 mod text;
 mod thoughts;
+mod wording;
 
 pub use check::check_call;
 pub use hooks::{BeforeCall, Verdict};
 pub use program::{InputsError, Program, ProgramError, RESERVED_TOOLS};
-pub use state::{ModelCall, Next, RunState, ToolCall, Wording};
+pub use state::{ModelCall, Next, RunState, ToolCall};
 pub use template::{TemplateError, fill_thought_prompt};
+pub use wording::Wording;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::shorten;
 use super::state::RunState;
-use crate::run::{Entry, ThoughtsInContext};
+use crate::run::{Entry, PredictorName, ThoughtsInContext};
 
 impl RunState {
     /// Appends entries to the prompt of the steps.
@@ -17,7 +17,11 @@ impl RunState {
         if let Some(step) = &self.program.step {
             let entries = shown.iter().map(AsRef::as_ref);
             let mut prompt = std::mem::take(&mut self.step_prompt);
-            step.render_onto(&*self.wording.step.0, entries, &mut prompt);
+            step.render_onto(
+                self.wording.adapter(PredictorName::Step),
+                entries,
+                &mut prompt,
+            );
             self.step_prompt = prompt;
         }
     }
@@ -44,7 +48,7 @@ impl RunState {
                 }
             }
             let entries = shown.iter().map(AsRef::as_ref);
-            self.step_prompt = step.render(&*self.wording.step.0, entries);
+            self.step_prompt = step.render(self.wording.adapter(PredictorName::Step), entries);
         }
     }
 

@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::program::Program;
-use super::state::RunState;
+use super::state::{Acting, RunState};
 use super::{check, thoughts};
 use crate::adapter::{Completion, ReadCall, Repair, StepReply};
 use crate::model::Reply;
-use crate::run::{Call, Event, PlannedCall, PredictorName, StepOutcome, Stepped};
+use crate::run::{Call, Event, PlannedCall, PredictorName, Standing, StepOutcome, Stepped};
 use crate::signature::Values;
 
 const NO_CALLS_LEFT: &str = "This call was not executed: the tools may not be called any more.";
@@ -20,7 +20,11 @@ pub(super) fn step(state: &RunState, reply: Reply, duration: Duration) -> Event 
     let Some(predictor) = &state.program().step else {
         return outputs(state, reply, duration);
     };
-    let read = match state.wording().step.0.parse_step(predictor.task(), &reply) {
+    let read = match state
+        .wording()
+        .adapter(PredictorName::Step)
+        .parse_step(predictor.task(), &reply)
+    {
         Ok(read) => read,
         Err(misread) => {
             let problem = misread.problem;
@@ -204,7 +208,8 @@ fn invalid_outputs(program: &Program, problems: &str) -> String {
 /// The event that follows from a reply with outputs.
 pub(super) fn outputs(state: &RunState, reply: Reply, duration: Duration) -> Event {
     let task = state.program().extract.task();
-    match state.wording().extract.0.parse_outputs(task, &reply) {
+    let adapter = state.wording().adapter(PredictorName::Extract);
+    match adapter.parse_outputs(task, &reply) {
         Ok(read) => Event::Extracted {
             reply,
             outputs: read.value,
@@ -222,23 +227,83 @@ pub(super) fn outputs(state: &RunState, reply: Reply, duration: Duration) -> Eve
 
 /// The event that follows from a reply with a summary.
 pub(super) fn summary(state: &RunState, reply: Reply, covers: usize, duration: Duration) -> Event {
-    let task = state.program().summarise.task();
-    let read = state.wording().summarise.0.parse_outputs(task, &reply);
-    let summary = read.ok().and_then(|read| match read.value.get("summary") {
-        Some(Value::String(text)) if !text.trim().is_empty() => Some(text.trim().to_owned()),
-        _ => None,
-    });
-    match summary {
+    match summary_of(state, PredictorName::Summarise, &reply) {
         Some(summary) => Event::Summarised {
             reply,
             summary,
             covers,
             duration,
         },
-        None => Event::Misread {
-            predictor: PredictorName::Summarise,
+        None => without_summary(PredictorName::Summarise, reply, duration),
+    }
+}
+
+/// The event that follows from a reply with the summary of an observation.
+pub(super) fn condensed(
+    state: &RunState,
+    acting: &Acting,
+    reply: Reply,
+    duration: Duration,
+) -> Event {
+    let predictor = PredictorName::Condense;
+    let summary = summary_of(state, predictor, &reply);
+    match (state.condensing(acting), summary) {
+        (Some((call, _)), Some(summary)) => Event::Condensed {
+            call_id: call.id.clone(),
             reply,
-            problem: "the reply holds no summary".to_owned(),
+            summary,
+            duration,
+        },
+        _ => without_summary(predictor, reply, duration),
+    }
+}
+
+fn summary_of(state: &RunState, predictor: PredictorName, reply: &Reply) -> Option<String> {
+    let task = state.program().predictor(predictor).task();
+    let read = state
+        .wording()
+        .adapter(predictor)
+        .parse_outputs(task, reply);
+    match read.ok()?.value.get("summary") {
+        Some(Value::String(text)) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        _ => None,
+    }
+}
+
+fn without_summary(predictor: PredictorName, reply: Reply, duration: Duration) -> Event {
+    Event::Misread {
+        predictor,
+        reply,
+        problem: "the reply holds no summary".to_owned(),
+        duration,
+    }
+}
+
+/// The event that follows from a reply that says how the task stands.
+pub(super) fn judgement(state: &RunState, reply: Reply, duration: Duration) -> Event {
+    let predictor = PredictorName::Judge;
+    let task = state.program().judge.task();
+    let read = state
+        .wording()
+        .adapter(predictor)
+        .parse_outputs(task, &reply);
+    let values = read.map(|read| read.value).unwrap_or_default();
+    let word = |name: &str| values.get(name).and_then(Value::as_str);
+    let standing = Standing::ALL.into_iter();
+    match standing
+        .into_iter()
+        .find(|standing| word("standing") == Some(standing.as_str()))
+    {
+        Some(standing) => Event::Judged {
+            reply,
+            standing,
+            why: word("why").unwrap_or_default().to_owned(),
+            duration,
+        },
+        None => Event::Misread {
+            predictor,
+            reply,
+            problem: "the reply does not say how the task stands".to_owned(),
             duration,
         },
     }

@@ -21,8 +21,8 @@ pub(super) fn entry<'a>(
         return Cow::Borrowed(entry);
     };
     let limit = tokens as usize * CHARACTERS;
-    let is_large = |result: &ToolResult| size(&result.observation.value) > limit;
-    if tokens == 0 || !results.iter().any(is_large) {
+    let is_large = |result: &ToolResult| is_large(&result.observation.value, tokens);
+    if !results.iter().any(is_large) {
         return Cow::Borrowed(entry);
     }
     let results = results.iter().map(|result| {
@@ -30,9 +30,16 @@ pub(super) fn entry<'a>(
             return result.clone();
         }
         let hint = hint(&result.call_id).unwrap_or_default();
+        let value = match &result.observation.summary {
+            Some(summary) => {
+                let length = result.observation.text().chars().count();
+                format!("{summary}\n[This is a summary of {length} characters{hint}.]").into()
+            }
+            None => shorten(&result.observation.value, limit, &hint),
+        };
         ToolResult {
             observation: Observation {
-                value: shorten(&result.observation.value, limit, &hint),
+                value,
                 ..result.observation.clone()
             },
             ..result.clone()
@@ -41,6 +48,17 @@ pub(super) fn entry<'a>(
     Cow::Owned(Entry::Results {
         results: results.collect(),
     })
+}
+
+/// Whether a value takes more than so many tokens; 0 for any number.
+pub(super) fn is_large(value: &Value, tokens: u32) -> bool {
+    tokens > 0 && size(value) > tokens as usize * CHARACTERS
+}
+
+/// A value of at most about so many tokens, as text.
+pub(super) fn text(value: &Value, tokens: u32) -> String {
+    let short = shorten(value, tokens as usize * CHARACTERS, "");
+    Observation::value(short).text()
 }
 
 /// How many characters a value takes.

@@ -77,7 +77,11 @@ impl RunState {
         let input = self.prompt_tokens(predictor, prompt);
         let (answer_input, answer) = match predictor {
             PredictorName::Extract => (0, 0),
-            _ => (input + ANSWER_PROMPT_TOKENS, ANSWER_TOKENS),
+            // The answer's prompt shows what that of the steps shows.
+            _ => {
+                let shown = self.prompt_tokens(PredictorName::Step, &self.step_prompt);
+                (shown + ANSWER_PROMPT_TOKENS, ANSWER_TOKENS)
+            }
         };
         let mut room = u64::MAX;
         if let Some(budget) = limits.token_budget {
@@ -119,6 +123,15 @@ impl RunState {
             + ANSWER_PROMPT_TOKENS
             + ANSWER_TOKENS;
         Some(budget.saturating_sub(spent + answer))
+    }
+
+    /// How much money tools may spend on them.
+    pub(super) fn money_left(&self) -> Option<f64> {
+        let budget = self.started().limits.cost_budget?;
+        let price = self.started().agent.prices.get(&PredictorName::Extract)?;
+        let shown = self.prompt_tokens(PredictorName::Step, &self.step_prompt);
+        let answer = Usage::of_request(shown + ANSWER_PROMPT_TOKENS, ANSWER_TOKENS);
+        Some((budget - self.spent.cost - price.of(answer)).max(0.0))
     }
 
     /// Keeps a reply within the room that there is.
@@ -167,7 +180,7 @@ impl RunState {
     /// How long what comes next may take; `None` without a time budget.
     pub fn time_left(&self) -> Option<Duration> {
         match self.phase {
-            Phase::Step | Phase::Act(_) => self.step_time_left(),
+            Phase::Step | Phase::Act(_) | Phase::Judge(_) => self.step_time_left(),
             _ => {
                 let budget = self.started().limits.time_budget?;
                 Some(budget.saturating_sub(self.spent.time))
@@ -179,7 +192,7 @@ impl RunState {
     pub fn out_of_time(&self) -> Event {
         let reason = TerminationReason::Timeout;
         match self.phase {
-            Phase::Step => Event::LoopEnded { reason },
+            Phase::Step | Phase::Act(_) | Phase::Judge(_) => Event::LoopEnded { reason },
             _ => Event::Failed {
                 reason,
                 message: "the time budget is used up, and there is no answer".to_owned(),

@@ -9,25 +9,14 @@ use super::program::Program;
 use super::progress::Progress;
 use super::read;
 use super::spending::Spent;
-use crate::adapter::Adapter;
-use crate::model::{Capabilities, ModelError, Prompt, Reply, Request, Usage};
+use super::wording::Wording;
+use crate::model::{ModelError, Prompt, Reply, Request, Usage};
 use crate::run::{
-    Answerer, Call, Decision, Event, Notice, Observation, PredictorName, Question, Record, Run,
-    RunError, Started, TerminationReason,
+    Answerer, Call, Decision, Entry, Event, Notice, Observation, PredictorName, Question, Record,
+    Run, RunError, Started, TerminationReason,
 };
 use crate::signature::Values;
 use crate::tool::Effect;
-
-/// How the predictors of a run are put into words, and what their models can do.
-#[derive(Debug, Clone)]
-pub struct Wording {
-    /// For `step`.
-    pub step: (Arc<dyn Adapter>, Capabilities),
-    /// For `extract`.
-    pub extract: (Arc<dyn Adapter>, Capabilities),
-    /// For `summarise`.
-    pub summarise: (Arc<dyn Adapter>, Capabilities),
-}
 
 /// What a driver has to do next.
 #[derive(Debug)]
@@ -66,6 +55,8 @@ pub struct ToolCall {
     pub answers: Vec<(String, String)>,
     /// How many tokens it may spend on models of its own, if that is limited.
     pub tokens_left: Option<u64>,
+    /// How much money, if that is limited.
+    pub money_left: Option<f64>,
 }
 
 #[derive(Debug)]
@@ -73,6 +64,8 @@ pub(super) enum Phase {
     Step,
     Notice(Notice, String),
     Act(Acting),
+    /// A model is asked whether the task is done.
+    Judge(Prompt),
     Summarise {
         covers: usize,
         then: AfterSummary,
@@ -124,6 +117,8 @@ pub(super) struct CallState {
     /// The record of what it gave, if it really ran.
     pub(super) ran: Option<usize>,
     pub(super) is_from_record: bool,
+    /// What it gave is too large for a prompt, and is to be summarised.
+    pub(super) is_large: bool,
 }
 
 #[derive(Debug, PartialEq)]
@@ -169,6 +164,8 @@ pub struct RunState {
     pub(super) notices: VecDeque<(Notice, String)>,
     /// What it was told.
     pub(super) told: HashSet<Notice>,
+    /// Whether a model is to say how the task stands after the last step.
+    pub(super) is_unjudged: bool,
     /// Why the loop is to end after this step, for other reasons than a limit.
     pub(super) ending: Option<TerminationReason>,
     /// What a step's request carries beside its messages, in bytes.
@@ -199,6 +196,7 @@ impl RunState {
             progress: Progress::default(),
             notices: VecDeque::new(),
             told: HashSet::new(),
+            is_unjudged: false,
             ending: None,
             frame_bytes: 0,
         };
@@ -278,12 +276,10 @@ impl RunState {
             Phase::Act(acting) => self.next_action(acting),
             Phase::Summarise { covers, .. } => {
                 let entries = compact::summary_request(self, *covers, self.overflow);
-                let adapter = &*self.wording.summarise.0;
-                self.ask(
-                    PredictorName::Summarise,
-                    self.program.summarise.render(adapter, &entries),
-                )
+                let prompt = self.render(PredictorName::Summarise, &entries);
+                self.ask(PredictorName::Summarise, prompt)
             }
+            Phase::Judge(prompt) => self.ask(PredictorName::Judge, prompt.clone()),
             Phase::EndLoop(reason) => Next::Record(Event::LoopEnded { reason: *reason }),
             Phase::Extract { prompt, .. } => self.ask(PredictorName::Extract, prompt.clone()),
             Phase::Commit { reason, outputs } => Next::Record(Event::Finished {
@@ -299,14 +295,17 @@ impl RunState {
     }
 
     pub(super) fn ask(&self, predictor: PredictorName, prompt: Prompt) -> Next {
-        let (asking, (adapter, capabilities)) = match (predictor, &self.program.step) {
-            (PredictorName::Step, Some(step)) => (step, &self.wording.step),
-            (PredictorName::Summarise, _) => (&self.program.summarise, &self.wording.summarise),
-            _ => (&self.program.extract, &self.wording.extract),
-        };
-        let request = asking.request(&**adapter, *capabilities, prompt);
+        let asking = self.program.predictor(predictor);
+        let capabilities = self.wording.capabilities(predictor);
+        let request = asking.request(self.wording.adapter(predictor), capabilities, prompt);
         let request = self.confine(predictor, request);
         Next::Model(ModelCall { predictor, request })
+    }
+
+    /// A prompt of its own for a predictor.
+    pub(super) fn render(&self, predictor: PredictorName, entries: &[Entry]) -> Prompt {
+        let asking = self.program.predictor(predictor);
+        asking.render(self.wording.adapter(predictor), entries)
     }
 
     fn next_action(&self, acting: &Acting) -> Next {
@@ -345,12 +344,7 @@ impl RunState {
                 CallStatus::Asked(question) => questions.push((**question).clone()),
                 CallStatus::Ready | CallStatus::InDoubt => {
                     if !self.has_to_wait(acting, index) {
-                        ready.push(ToolCall {
-                            call: state.call.clone(),
-                            idempotency_key: format!("{}:{}:{index}", self.run.id(), acting.record),
-                            answers: state.answers.clone(),
-                            tokens_left: None,
-                        });
+                        ready.push(self.tool_call(acting, index));
                     }
                 }
                 CallStatus::Started => is_running = true,
@@ -359,16 +353,43 @@ impl RunState {
         }
         if !ready.is_empty() {
             // Those that run side by side share what is left.
-            let share = self.tokens_left().map(|left| left / ready.len() as u64);
+            let tokens = self.tokens_left().map(|left| left / ready.len() as u64);
+            let money = self.money_left().map(|left| left / ready.len() as f64);
             for call in &mut ready {
-                call.tokens_left = share;
+                call.tokens_left = tokens;
+                call.money_left = money;
             }
             Next::Tools(ready)
         } else if is_running {
             Next::Wait
+        } else if let Some((_, prompt)) = self.condensing(acting) {
+            self.ask(PredictorName::Condense, prompt)
         } else {
             Next::Human(questions)
         }
+    }
+
+    fn tool_call(&self, acting: &Acting, index: usize) -> ToolCall {
+        let state = &acting.calls[index];
+        ToolCall {
+            call: state.call.clone(),
+            idempotency_key: format!("{}:{}:{index}", self.run.id(), acting.record),
+            answers: state.answers.clone(),
+            tokens_left: None,
+            money_left: None,
+        }
+    }
+
+    /// The calls that were started and have given nothing.
+    pub fn open_calls(&self) -> Vec<ToolCall> {
+        let Phase::Act(acting) = &self.phase else {
+            return Vec::new();
+        };
+        let calls = acting.calls.iter().enumerate();
+        calls
+            .filter(|(_, call)| call.was_started && !matches!(call.status, CallStatus::Done(_)))
+            .map(|(index, _)| self.tool_call(acting, index))
+            .collect()
     }
 
     /// What a call gives whose answer is known already.
@@ -382,6 +403,7 @@ impl RunState {
             observation,
             duration: Duration::ZERO,
             from_record: true,
+            cost: 0.0,
             usage: Usage::default(),
         }
     }
@@ -406,6 +428,8 @@ impl RunState {
         let predictor = match self.phase {
             Phase::Step => PredictorName::Step,
             Phase::Summarise { .. } => PredictorName::Summarise,
+            Phase::Judge(_) => PredictorName::Judge,
+            Phase::Act(_) => PredictorName::Condense,
             _ => PredictorName::Extract,
         };
         match outcome {
@@ -414,11 +438,11 @@ impl RunState {
                 kind: error.kind(),
                 message: error.to_string(),
             },
-            Ok(reply) => match (&self.phase, predictor) {
-                (Phase::Summarise { covers, .. }, _) => {
-                    read::summary(self, reply, *covers, duration)
-                }
-                (_, PredictorName::Step) => read::step(self, reply, duration),
+            Ok(reply) => match &self.phase {
+                Phase::Summarise { covers, .. } => read::summary(self, reply, *covers, duration),
+                Phase::Judge(_) => read::judgement(self, reply, duration),
+                Phase::Act(acting) => read::condensed(self, acting, reply, duration),
+                Phase::Step => read::step(self, reply, duration),
                 _ => read::outputs(self, reply, duration),
             },
         }
@@ -431,6 +455,7 @@ fn tool_finished(call: &Call, observation: Observation) -> Event {
         observation,
         duration: Duration::ZERO,
         from_record: false,
+        cost: 0.0,
         usage: Usage::default(),
     }
 }

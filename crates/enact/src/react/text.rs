@@ -2,7 +2,14 @@
 
 use serde_json::Value;
 
+use super::state::RunState;
 use crate::run::{Entry, Observation, indented};
+
+/// What a run is about: instructions and inputs.
+pub(super) fn of_task(state: &RunState) -> String {
+    let inputs = Value::Object(state.started().inputs.clone());
+    format!("{}\n{inputs}", state.program().declared.instructions())
+}
 
 /// The entries as text, each text of at most `clip` characters. No line of a value can pass for
 /// a label: later lines of a text stand to the right.

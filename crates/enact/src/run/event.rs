@@ -1,21 +1,17 @@
 //! The events of a run: what the log is made of.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::completion::Completion;
-use super::history::{Call, History, Observation};
-use super::limits::Limits;
+use super::history::{Call, Observation};
 use super::question::{Answerer, Decision, Question};
 use super::repair::Repair;
-use super::rules::Rules;
-use crate::model::{ModelErrorKind, Price, Reply, Usage};
-use crate::signature::{Signature, Values};
-use crate::tool::ToolSpec;
+use super::started::Started;
+use crate::model::{ModelErrorKind, Reply, Usage};
+use crate::signature::Values;
 
 /// The version of the log format that this release writes.
 pub const FORMAT: u32 = 1;
@@ -93,6 +89,9 @@ pub enum Event {
         /// Tokens that it spent on models.
         #[serde(default, skip_serializing_if = "Usage::is_none")]
         usage: Usage,
+        /// What they cost.
+        #[serde(default, skip_serializing_if = "is_free")]
+        cost: f64,
     },
     /// The model is told something about its work.
     Noticed {
@@ -126,6 +125,30 @@ pub enum Event {
         summary: String,
         /// How many transcript entries it stands for.
         covers: usize,
+        /// How long the reply took.
+        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
+        duration: Duration,
+    },
+    /// A model summarised an observation that is too large for a prompt.
+    Condensed {
+        /// The call that gave it.
+        call_id: String,
+        /// The model's reply.
+        reply: Reply,
+        /// The summary, which later prompts show in its place.
+        summary: String,
+        /// How long the reply took.
+        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
+        duration: Duration,
+    },
+    /// A model said how the task stands after a step.
+    Judged {
+        /// The model's reply.
+        reply: Reply,
+        /// How it stands.
+        standing: Standing,
+        /// Why, in the model's words.
+        why: String,
         /// How long the reply took.
         #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
         duration: Duration,
@@ -164,129 +187,8 @@ pub enum Event {
     },
 }
 
-/// How a run began.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Started {
-    /// The version of the log format.
-    pub format: u32,
-    /// The run.
-    pub run_id: String,
-    /// The agent, as far as it can be written down. Holds no secret.
-    pub agent: AgentSpec,
-    /// The inputs, defaults filled in.
-    pub inputs: Values,
-    /// The conversation so far.
-    #[serde(default, skip_serializing_if = "History::is_empty")]
-    pub history: History,
-    /// The limits of this run.
-    pub limits: Limits,
-    /// The rules of this run.
-    #[serde(default, skip_serializing_if = "Rules::is_default")]
-    pub rules: Rules,
-    /// The run that called this one, if one did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<Parent>,
-    /// Whether nobody is to be asked about a call in doubt: it becomes an error observation.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_unattended: bool,
-}
-
-impl Started {
-    /// A run of this agent with the usual limits and rules, in the newest format.
-    pub fn new(run_id: impl Into<String>, agent: AgentSpec, inputs: Values) -> Self {
-        Self {
-            format: FORMAT,
-            run_id: run_id.into(),
-            agent,
-            inputs,
-            history: History::new(),
-            limits: Limits::default(),
-            rules: Rules::default(),
-            parent: None,
-            is_unattended: false,
-        }
-    }
-}
-
-/// The call of another run that a run works for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Parent {
-    /// The run.
-    pub run_id: String,
-    /// The call.
-    pub call_id: String,
-    /// How deep the run is: 1 for a run that was called by one that nobody called.
-    pub depth: u32,
-}
-
-/// An agent as far as it can be written down.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct AgentSpec {
-    /// What goes in and what comes out.
-    pub signature: Signature,
-    /// The model of the steps.
-    pub model: String,
-    /// Where that model is served.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub base_url: Option<String>,
-    /// The adapter of the answering predictor, resolved.
-    pub adapter: String,
-    /// The adapter of the steps, resolved; none for an agent without steps.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step_adapter: Option<String>,
-    /// How the run comes to its outputs.
-    pub completion: Completion,
-    /// The tools.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<ToolSpec>,
-    /// What tokens cost, by predictor, as far as it is known.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub prices: BTreeMap<PredictorName, Price>,
-    /// What the caller noted, to build the agent again. Not read by enact.
-    #[serde(default, skip_serializing_if = "Values::is_empty")]
-    pub notes: Values,
-}
-
-impl AgentSpec {
-    /// An agent without steps or tools.
-    pub fn new(signature: Signature, model: impl Into<String>, adapter: impl Into<String>) -> Self {
-        Self {
-            signature,
-            model: model.into(),
-            base_url: None,
-            adapter: adapter.into(),
-            step_adapter: None,
-            completion: Completion::default(),
-            tools: Vec::new(),
-            prices: BTreeMap::new(),
-            notes: Values::new(),
-        }
-    }
-}
-
-impl AgentSpec {
-    /// What keeps an agent from going on with a run of this one, if anything does. Another model
-    /// or adapter may; another signature, way of completion or set of tools may not.
-    pub fn difference(&self, other: &AgentSpec) -> Option<String> {
-        let (ours, theirs) = (self.signature.arrow(), other.signature.arrow());
-        if ours != theirs {
-            return Some(format!("its signature is `{ours}`, not `{theirs}`"));
-        }
-        if self.step_adapter.is_some() != other.step_adapter.is_some() {
-            return Some("one of them has steps, the other has not".to_owned());
-        }
-        if self.completion != other.completion {
-            let (ours, theirs) = (self.completion.tool_name(), other.completion.tool_name());
-            return Some(format!("it completes by `{ours}`, not by `{theirs}`"));
-        }
-        let missing = self
-            .tools
-            .iter()
-            .find(|tool| !other.tools.iter().any(|known| known.name == tool.name));
-        missing.map(|tool| format!("its tool `{}` is missing", tool.name))
-    }
+fn is_free(cost: &f64) -> bool {
+    *cost == 0.0
 }
 
 /// A predictor inside an agent.
@@ -299,15 +201,30 @@ pub enum PredictorName {
     Extract,
     /// Shortens a transcript that no longer fits.
     Summarise,
+    /// Says after a step whether the task is done or cannot be done.
+    Judge,
+    /// Summarises an observation that is too large for a prompt.
+    Condense,
 }
 
 impl PredictorName {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Step,
+        Self::Extract,
+        Self::Summarise,
+        Self::Judge,
+        Self::Condense,
+    ];
+
     /// The name as users see it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Step => "step",
             Self::Extract => "extract",
             Self::Summarise => "summarise",
+            Self::Judge => "judge",
+            Self::Condense => "condense",
         }
     }
 }
@@ -375,6 +292,32 @@ pub enum Notice {
     LittleMoney,
     /// Little time is left.
     LittleTime,
+}
+
+/// How a task stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// There is more to do.
+    Open,
+    /// What was found is enough.
+    Done,
+    /// No further step can help.
+    Impossible,
+}
+
+impl Standing {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Open, Self::Done, Self::Impossible];
+
+    /// The word for it in logs and prompts.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Done => "done",
+            Self::Impossible => "impossible",
+        }
+    }
 }
 
 /// What follows from a step.

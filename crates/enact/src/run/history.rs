@@ -31,6 +31,9 @@ pub struct Observation {
     /// Whether the call failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
+    /// What prompts show in place of a value that is too large for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
 }
 
 impl Observation {
@@ -40,15 +43,15 @@ impl Observation {
             value: value.into(),
             images: Vec::new(),
             is_error: false,
+            summary: None,
         }
     }
 
     /// A failure.
     pub fn error(message: impl Into<String>) -> Self {
         Self {
-            value: Value::String(message.into()),
-            images: Vec::new(),
             is_error: true,
+            ..Self::value(message.into())
         }
     }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::asked::{self, AskedQuestion};
-use super::event::{Event, FORMAT, PredictorName, Record, Started, TerminationReason};
+use super::event::{Event, FORMAT, PredictorName, Record, TerminationReason};
 use super::history::{Entry, History};
 use super::question::{ConfirmationStatus, Question};
 use super::scratchpad;
+use super::started::Started;
 use super::trace::{self, Trace, TraceStep};
 use super::trajectory::Trajectory;
 use super::transcript;
@@ -169,7 +170,12 @@ impl Run {
         let costs = self
             .spending()
             .map(|(predictor, usage)| prices.get(&predictor).map(|price| price.of(usage)));
-        costs.sum()
+        let costs: Option<f64> = costs.sum();
+        let of_tools = self.events().filter_map(|event| match event {
+            Event::ToolFinished { cost, .. } => Some(*cost),
+            _ => None,
+        });
+        Some(costs? + of_tools.sum::<f64>())
     }
 
     fn spending(&self) -> impl Iterator<Item = (PredictorName, Usage)> {
@@ -179,6 +185,8 @@ impl Run {
                 predictor, reply, ..
             } => Some((*predictor, reply.usage)),
             Event::Summarised { reply, .. } => Some((PredictorName::Summarise, reply.usage)),
+            Event::Condensed { reply, .. } => Some((PredictorName::Condense, reply.usage)),
+            Event::Judged { reply, .. } => Some((PredictorName::Judge, reply.usage)),
             Event::Extracted { reply, .. } => Some((PredictorName::Extract, reply.usage)),
             _ => None,
         })

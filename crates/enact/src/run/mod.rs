@@ -11,6 +11,7 @@ mod question;
 mod repair;
 mod rules;
 mod scratchpad;
+mod started;
 pub mod store;
 mod trace;
 mod trajectory;
@@ -19,8 +20,8 @@ pub(crate) mod transcript;
 pub use asked::AskedQuestion;
 pub use completion::Completion;
 pub use event::{
-    AgentSpec, Event, FORMAT, Notice, Parent, PlannedCall, PredictorName, Record, Started,
-    StepOutcome, Stepped, TerminationReason,
+    Event, FORMAT, Notice, PlannedCall, PredictorName, Record, Standing, StepOutcome, Stepped,
+    TerminationReason,
 };
 pub use history::{Call, Entry, History, HistoryError, Observation, ToolResult};
 pub(crate) use history::{visible, visible_positions};
@@ -32,6 +33,7 @@ pub use question::{
 pub(crate) use question::{Origin, canonical_args};
 pub use repair::{Repair, RepairKind};
 pub use rules::{Rules, ThoughtRules, ThoughtsInContext};
+pub use started::{AgentSpec, Parent, Started};
 pub use trace::{Action, ActionKind, Trace, TraceStep};
 pub(crate) use trajectory::indented;
 pub use trajectory::{COMPLETED, Trajectory, TrajectoryStep};

@@ -15,6 +15,14 @@ pub struct Rules {
     /// Words in a thought that say that the task cannot be done.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure_phrases: Vec<String>,
+    /// Whether a model says after each step that called tools if the task is done or cannot be
+    /// done. One more request per step, by the predictor `judge`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub judges: bool,
+    /// Whether a model summarises observations that are too large for a prompt, instead of head
+    /// and tail being shown. One more request for each of them, by the predictor `condense`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub condenses: bool,
     /// Whether a call of a read-only tool runs again although its answer is known and nothing
     /// changed since.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -6,7 +6,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::event::{Event, PredictorName, Record, StepOutcome, Stepped, TerminationReason};
+use super::event::{
+    Event, PredictorName, Record, Standing, StepOutcome, Stepped, TerminationReason,
+};
 use super::history::{Call, Observation};
 use super::log::Run;
 use super::question::{Decision, QuestionKind};
@@ -61,6 +63,9 @@ pub struct TraceStep {
     pub repairs: Vec<Repair>,
     /// What the model was told after it, beside the observations.
     pub notices: Vec<String>,
+    /// How the task stood after it, if a model was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Standing>,
 }
 
 /// What a step did.
@@ -215,12 +220,34 @@ impl<'a> Reader<'a> {
                     action.call.clone_from(call);
                 }
             }
+            Event::Condensed {
+                reply, duration, ..
+            } => self.aside(reply.usage, *duration),
+            Event::Judged {
+                reply,
+                standing,
+                duration,
+                ..
+            } => {
+                self.aside(reply.usage, *duration);
+                if let Some(step) = self.steps.last_mut() {
+                    step.standing = Some(*standing);
+                }
+            }
             Event::Noticed { text, .. } => {
                 if let Some(step) = self.steps.last_mut() {
                     step.notices.push(text.clone());
                 }
             }
             _ => {}
+        }
+    }
+
+    /// A request beside the last step.
+    fn aside(&mut self, usage: Usage, duration: Duration) {
+        if let Some(step) = self.steps.last_mut() {
+            step.token_usage += usage;
+            step.duration += duration;
         }
     }
 
@@ -260,6 +287,7 @@ impl<'a> Reader<'a> {
                 StepOutcome::Nudge(notice) => vec![notice.clone()],
                 _ => Vec::new(),
             },
+            standing: None,
         });
     }
 

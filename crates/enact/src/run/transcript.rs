@@ -51,6 +51,16 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
             } => {
                 results.insert(call_id, observation);
             }
+            Event::Condensed {
+                call_id, summary, ..
+            } => {
+                // The step is over by then.
+                if let Some(Entry::Results { results }) = entries.last_mut()
+                    && let Some(result) = results.iter_mut().find(|one| one.call_id == *call_id)
+                {
+                    result.observation.summary = Some(summary.clone());
+                }
+            }
             Event::Asked(question) => {
                 asked.insert(&question.confirmation_id, &question.tool_call);
             }

@@ -31,6 +31,8 @@ pub struct ToolContext {
     pub depth: u32,
     /// How many tokens the call may spend on models of its own, if that is limited.
     pub tokens_left: Option<u64>,
+    /// How much money it may spend on them, if that is limited.
+    pub money_left: Option<f64>,
     progress: Option<Progress>,
     /// What a person answered to the questions of this call: question, answer.
     answers: Vec<(String, String)>,
@@ -48,6 +50,7 @@ impl ToolContext {
             cancellation: CancellationToken::new(),
             depth: 0,
             tokens_left: None,
+            money_left: None,
             progress: None,
             answers: Vec::new(),
         }

@@ -7,11 +7,12 @@ use crate::model::Usage;
 /// A tool's failure. It becomes an observation for the model; it never ends the run.
 ///
 /// Any error converts with `?`; only its text is kept, because only text may reach the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ToolError {
     message: String,
     is_question: bool,
     usage: Usage,
+    cost: f64,
 }
 
 impl ToolError {
@@ -21,6 +22,7 @@ impl ToolError {
             message: message.into(),
             is_question: false,
             usage: Usage::default(),
+            cost: 0.0,
         }
     }
 
@@ -34,14 +36,19 @@ impl ToolError {
         }
     }
 
-    /// The same, by a tool that spent tokens on models of its own; they count for the run.
+    /// The same, by a tool that spent tokens on models of its own, and what they cost; both count
+    /// for the run.
     #[must_use]
-    pub fn costing(self, usage: Usage) -> Self {
-        Self { usage, ..self }
+    pub fn costing(self, usage: Usage, cost: f64) -> Self {
+        Self {
+            usage,
+            cost,
+            ..self
+        }
     }
 
-    pub(crate) fn usage(&self) -> Usage {
-        self.usage
+    pub(crate) fn spent(&self) -> (Usage, f64) {
+        (self.usage, self.cost)
     }
 
     /// The question, if it is one.

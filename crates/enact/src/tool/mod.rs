@@ -42,6 +42,17 @@ pub trait Tool: Send + Sync {
 
     /// Does it. The arguments satisfy the spec's schema.
     fn call<'a>(&'a self, args: Values, context: ToolContext) -> ToolFuture<'a>;
+
+    /// Lets go of a call that was started and will not be taken up again, because the run was
+    /// cancelled or its time is up. For tools that keep something for it outside this process;
+    /// there are ten seconds for it.
+    fn abandon<'a>(
+        &'a self,
+        context: ToolContext,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        let _ = context;
+        Box::pin(std::future::ready(()))
+    }
 }
 
 impl fmt::Debug for dyn Tool {

@@ -16,6 +16,8 @@ pub struct ToolOutput {
     pub images: Vec<Image>,
     /// Tokens that the tool spent on models of its own; they count for the run.
     pub usage: Usage,
+    /// What they cost, in the currency of the agent's prices.
+    pub cost: f64,
 }
 
 impl ToolOutput {
@@ -32,7 +34,7 @@ impl ToolOutput {
         Self {
             value: Value::String(caption.into()),
             images,
-            usage: Usage::default(),
+            ..Self::default()
         }
     }
 }

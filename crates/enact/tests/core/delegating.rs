@@ -3,10 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use enact::model::{ModelErrorKind, ScriptedModel, Usage, call, fail, say};
+use enact::model::{ModelErrorKind, Price, Prices, ScriptedModel, Usage, call, fail, say};
 use enact::run::Event;
 use enact::run::store::{MemoryStore, RunFilter, Store as _};
-use enact::{AgentTool, Decision, ReAct, TerminationReason, Tools, values};
+use enact::tool::ToolSpec;
+use enact::{
+    AgentTool, CancellationToken, Decision, ErrorKind, FnTool, HandOver, ReAct, TerminationReason,
+    ToolContext, ToolError, Tools, values,
+};
 use serde_json::json;
 
 use super::{Counted, agent, effectful_search, paused, search};
@@ -207,4 +211,170 @@ async fn a_failure_of_the_inner_agent_is_an_observation() {
     );
     // What it spent until then counts.
     assert_eq!(outer.usage.input_tokens, 100);
+}
+
+#[tokio::test]
+async fn an_agent_hands_over_by_name() {
+    let research = researcher(
+        Tools::new(),
+        vec![call("submit", json!({"summary": "a tree"}))],
+    );
+    let translate = ReAct::dynamic("text, language -> translation", Tools::new())
+        .unwrap()
+        .with_model(ScriptedModel::new([call(
+            "submit",
+            json!({"translation": "ein Baum"}),
+        )]));
+    let team = HandOver::among([
+        AgentTool::new(research, "researcher", "Finds things out."),
+        AgentTool::new(translate, "translator", "Translates texts."),
+    ])
+    .unwrap();
+    let to = |name: &str, inputs| call("hand_over", json!({"agent": name, "inputs": inputs}));
+    let played = agent(
+        "question -> answer",
+        Tools::new().with(team),
+        [
+            to("researcher", json!({"topic": "oak"})),
+            to("poet", json!({})),
+            to("translator", json!({"text": "a tree"})),
+            to(
+                "translator",
+                json!({"text": "a tree", "language": "German"}),
+            ),
+            done(),
+        ],
+    );
+    let outer = played.call(values! { question: "q" }).await;
+    let steps = outer.trajectory().steps().to_vec();
+    assert_eq!(steps[0].observation, "a tree");
+    let refused = steps[1].observation.as_str().unwrap();
+    assert!(refused.contains("researcher"), "{refused}");
+    let missing = steps[2].observation.as_str().unwrap();
+    assert!(missing.contains("language"), "{missing}");
+    assert_eq!(steps[3].observation, "ein Baum");
+    let described = played.model.requests()[0].tools.list()[0]
+        .description
+        .clone();
+    assert!(
+        described.contains(
+            "- translator (text: str, language: str -> translation: str): Translates texts."
+        ),
+        "{described}"
+    );
+}
+
+#[test]
+fn two_agents_of_one_name_are_refused() {
+    let one = || AgentTool::new(researcher(Tools::new(), vec![]), "researcher", "Finds.");
+    let error = HandOver::among([one(), one()]).unwrap_err();
+    assert!(error.to_string().contains("researcher"), "{error}");
+}
+
+/// The end of the only inner run of a store.
+async fn inner_end(store: &MemoryStore) -> Option<TerminationReason> {
+    let runs = store.list(&RunFilter::all()).await.unwrap();
+    assert_eq!(runs.len(), 1);
+    let stored = store.load(&runs[0].run_id).await.unwrap();
+    stored.run.termination()
+}
+
+#[tokio::test]
+async fn the_inner_run_is_cancelled_with_the_outer_one() {
+    let token = CancellationToken::new();
+    let cancel = token.clone();
+    let stuck = FnTool::from_spec(
+        ToolSpec::new("stuck", "Never ends.", json!({"type": "object"})),
+        move |_, _| {
+            cancel.cancel();
+            std::future::pending::<Result<(), ToolError>>()
+        },
+    );
+    let inner = researcher(Tools::new().with(stuck), vec![call("stuck", json!({}))]);
+    let store = MemoryStore::new();
+    let tool = AgentTool::new(inner, "research", "Finds.").with_store(store.clone());
+    let played = agent(
+        "question -> answer",
+        Tools::new().with(HandOver::among([tool]).unwrap()),
+        [call(
+            "hand_over",
+            json!({"agent": "research", "inputs": {"topic": "oak"}}),
+        )],
+    );
+    let outer = played.agent.call(values! { question: "q" });
+    let error = outer.cancel_with(token).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
+    assert_eq!(inner_end(&store).await, Some(TerminationReason::Cancelled));
+}
+
+#[tokio::test]
+async fn an_inner_run_that_waits_is_cancelled_with_the_outer_one() {
+    let asking = FnTool::from_spec(
+        ToolSpec::new("ask", "Asks.", json!({"type": "object"})),
+        |_, context: ToolContext| async move { context.ask("Which?") },
+    );
+    let inner = researcher(Tools::new().with(asking), vec![call("ask", json!({}))]);
+    let store = MemoryStore::new();
+    let tool = AgentTool::new(inner, "research", "Finds.").with_store(store.clone());
+    let played = agent("question -> answer", Tools::new().with(tool), [ask("oak")]);
+    let waiting = paused(played.agent.call(values! { question: "q" }).await.unwrap());
+    assert_eq!(inner_end(&store).await, None);
+    let token = CancellationToken::new();
+    token.cancel();
+    let error = played.agent.resume(waiting).cancel_with(token).await;
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(inner_end(&store).await, Some(TerminationReason::Cancelled));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_inner_run_ends_when_the_call_is_out_of_time() {
+    let stuck = FnTool::from_spec(
+        ToolSpec::new("stuck", "Never ends.", json!({"type": "object"})),
+        |_, _| std::future::pending::<Result<(), ToolError>>(),
+    );
+    let inner = researcher(Tools::new().with(stuck), vec![call("stuck", json!({}))]);
+    let store = MemoryStore::new();
+    let tool = AgentTool::new(inner, "research", "Finds.")
+        .with_store(store.clone())
+        .with_timeout(std::time::Duration::from_secs(5));
+    let played = agent(
+        "question -> answer",
+        Tools::new().with(tool),
+        [ask("oak"), done()],
+    );
+    assert!(played.call(values! { question: "q" }).await.success());
+    assert_eq!(inner_end(&store).await, Some(TerminationReason::Cancelled));
+}
+
+#[tokio::test]
+async fn what_the_inner_agent_costs_counts_and_is_limited() {
+    let price = Price {
+        input: 10.0,
+        cached_input: None,
+        output: 10.0,
+    };
+    let prices = || Prices::new().with("scripted", price);
+    let inner = researcher(
+        Tools::new().with(search()),
+        vec![
+            call("search", json!({"query": "oak"})).costing(Usage::of_request(1_000, 0)),
+            call("submit", json!({"summary": "a tree"})).costing(Usage::of_request(1_000, 0)),
+        ],
+    )
+    .with_prices(prices());
+    let store = MemoryStore::new();
+    let tool = AgentTool::new(inner, "research", "Finds.").with_store(store.clone());
+    let script = [ask("oak"), done()].map(|step| step.costing(Usage::of_request(1_000, 0)));
+    let played = agent("question -> answer", Tools::new().with(tool), script).map(|agent| {
+        agent
+            .with_prices(prices())
+            .with_limits(|limits| limits.cost_budget = Some(0.5))
+    });
+    let outer = played.call(values! { question: "q" }).await;
+    assert_eq!(outer.run().cost(), Some(0.04));
+    let runs = store.list(&RunFilter::all()).await.unwrap();
+    let inner = store.load(&runs[0].run_id).await.unwrap().run;
+    let budget = inner.started().limits.cost_budget.unwrap();
+    // What is left of it, less the final answer.
+    assert!(budget > 0.4 && budget < 0.49, "{budget}");
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{agent, failing, search, search_and_add};
 
-fn extracted(answer: &str) -> enact::model::ScriptStep {
+pub(super) fn extracted(answer: &str) -> enact::model::ScriptStep {
     say(json!({"reasoning": "r", "answer": answer}).to_string())
 }
 

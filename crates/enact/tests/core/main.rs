@@ -5,12 +5,14 @@
 //! names that begin with `promise_` are the promises that enact makes.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod asides;
 mod asking;
 mod bounds;
 mod budgets;
 mod choice;
 mod circles;
 mod completion;
+mod confidence;
 mod conformance;
 mod context;
 mod delegating;

@@ -57,7 +57,7 @@ fn predictors_have_names() {
         .into_iter()
         .map(|(name, _)| name)
         .collect();
-    assert_eq!(names, ["step", "extract", "summarise"]);
+    assert_eq!(names, ["step", "extract", "summarise", "judge", "condense"]);
     let step = agent.predictors()[0].1.signature().clone();
     // The tool names are constrained to the tools and the completing one.
     assert_eq!(

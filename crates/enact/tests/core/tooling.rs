@@ -87,12 +87,11 @@ async fn dspy_tool_observation_preserves_images() {
                 call_id: "c".into(),
                 name: "photo".into(),
                 observation: enact::run::Observation {
-                    value: json!("two photos"),
                     images: vec![
                         Image::from_base64("AAAA", "image/png"),
                         Image::from_url("https://example.com/b.png", "image/png"),
                     ],
-                    is_error: false,
+                    ..enact::run::Observation::value("two photos")
                 },
             }],
         };

@@ -5,21 +5,23 @@ use std::collections::BTreeSet;
 use enact::model::{FinishReason, ImageSource, ModelErrorKind, Part};
 use enact::run::{
     Answerer, Completion, Decision, Entry, Event, Notice, PredictorName, QuestionKind, RepairKind,
-    StepOutcome, TerminationReason,
+    Standing, StepOutcome, TerminationReason,
 };
 use enact::tool::{Confirmation, Effect};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Keys that are left out where they say nothing.
-const OPTIONAL_KEYS: [&str; 40] = [
+const OPTIONAL_KEYS: [&str; 43] = [
     "answer_within_ns",
     "base_url",
     "by",
     "call_id",
     "calls",
     "cached_input",
+    "condenses",
     "confirm",
+    "cost",
     "cost_budget",
     "default",
     "description",
@@ -31,6 +33,7 @@ const OPTIONAL_KEYS: [&str; 40] = [
     "instructions",
     "is_error",
     "is_unattended",
+    "judges",
     "max_tool_calls",
     "notes",
     "opaque",
@@ -80,6 +83,7 @@ impl Seen {
         self.word("predictor", &record["predictor"]);
         self.word("reason", &record["reason"]);
         self.word("notice", &record["about"]);
+        self.word("standing", &record["standing"]);
         self.word("decision", &record["decision"]);
         self.word("outcome", &record["outcome"]);
         self.word("finish", &record["reply"]["finish"]);
@@ -164,6 +168,7 @@ impl Seen {
         self.has("question", names::<QuestionKind>(unknown()));
         self.has("outcome", names::<StepOutcome>(unknown()));
         self.has("notice", names::<Notice>(unknown()));
+        self.has("standing", names::<Standing>(unknown()));
         self.has("predictor", names::<PredictorName>(unknown()));
         self.has("failure", names::<ModelErrorKind>(unknown()));
         self.has("repair", names::<RepairKind>(unknown()));

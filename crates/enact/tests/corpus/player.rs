@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use enact::model::{Capabilities, FinishReason, ModelError, ModelErrorKind, RawCall, Reply, Usage};
 use enact::react::{Next, Program, RunState, Wording};
-use enact::run::{AgentSpec, Event, Observation, Record, Started};
+use enact::run::{AgentSpec, Event, Observation, PredictorName, Record, Started};
 use enact::tool::ToolSpec;
 use enact::{
     AdapterChoice, Completion, Decision, FnTool, Run, Signature, TerminationReason, ToolError,
@@ -39,16 +39,17 @@ pub fn program_of(started: &Started) -> Arc<Program> {
 
 /// The words of a run, from the adapters that its log names.
 pub fn wording_of(started: &Started) -> Wording {
-    let words = |name: &str| {
+    let adapter = |name: &str| {
         let choice: AdapterChoice = name.parse().unwrap();
-        (choice.resolve(Capabilities::FULL), Capabilities::FULL)
+        choice.resolve(Capabilities::FULL)
     };
     let agent = &started.agent;
-    Wording {
-        step: words(agent.step_adapter.as_deref().unwrap_or(&agent.adapter)),
-        extract: words(&agent.adapter),
-        summarise: words(&agent.adapter),
-    }
+    let step = agent.step_adapter.as_deref().unwrap_or(&agent.adapter);
+    Wording::new(adapter(&agent.adapter), Capabilities::FULL).with(
+        PredictorName::Step,
+        adapter(step),
+        Capabilities::FULL,
+    )
 }
 
 /// How a scene begins.
@@ -194,6 +195,7 @@ impl Player {
             observation,
             duration: Duration::from_micros(1_500),
             from_record: false,
+            cost: 0.0,
             usage: Usage::default(),
         });
         self
@@ -208,6 +210,7 @@ impl Player {
             duration: Duration::from_secs(2),
             from_record: false,
             usage: Usage::of_request(300, 30),
+            cost: 0.015,
         });
         self
     }

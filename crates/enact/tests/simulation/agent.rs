@@ -93,6 +93,11 @@ impl Agent {
         if dice.percent("expiry", 40) {
             program.limits.answer_within = Some(Duration::from_secs(3_600));
         }
+        program.rules.judges = dice.percent("judges", 20);
+        if dice.percent("condenses", 20) {
+            program.rules.condenses = true;
+            program.limits.max_observation_tokens = 1;
+        }
         let is_native = dice.percent("native", 70);
         let json = "json"
             .parse::<AdapterChoice>()
@@ -106,11 +111,11 @@ impl Agent {
         } else {
             json.clone()
         };
-        let wording = Wording {
-            step: (step, Capabilities::FULL),
-            extract: (json.clone(), Capabilities::FULL),
-            summarise: (json, Capabilities::FULL),
-        };
+        let wording = Wording::new(json, Capabilities::FULL).with(
+            PredictorName::Step,
+            step,
+            Capabilities::FULL,
+        );
         let mut spec = AgentSpec::new(signature, "model", "json");
         spec.step_adapter = Some(if is_native { "native" } else { "json" }.to_owned());
         spec.completion = completion;
@@ -138,6 +143,7 @@ impl Agent {
         let inputs = values! { question: "q" };
         let mut started = Started::new("run", self.spec.clone(), inputs);
         started.limits = self.program.limits;
+        started.rules = self.program.rules.clone();
         started.is_unattended = self.is_unattended;
         started
     }
@@ -164,9 +170,23 @@ impl Agent {
                 let outputs = json!({"reasoning": "r", "answer": answer, "count": 3});
                 Ok(Reply::text(outputs.to_string()))
             }
-            PredictorName::Summarise => Ok(Reply::text(
-                json!({"summary": format!("s {answer}")}).to_string(),
-            )),
+            PredictorName::Summarise | PredictorName::Condense => {
+                if dice.percent(("mumbles", nth), 10) {
+                    return Ok(Reply::text("Hm."));
+                }
+                let summary = json!({"summary": format!("s {answer}")});
+                Ok(Reply::text(summary.to_string()))
+            }
+            PredictorName::Judge => {
+                let standing = match dice.roll(("standing", nth), 10) {
+                    0 => "done",
+                    1 => "impossible",
+                    2 => "?",
+                    _ => "open",
+                };
+                let judged = json!({"why": "w", "standing": standing});
+                Ok(Reply::text(judged.to_string()))
+            }
             PredictorName::Step => Ok(self.step(dice, nth, &answer)),
         }
     }
@@ -245,6 +265,8 @@ pub fn outcomes(state: &RunState) -> u64 {
                 | Event::Misread { .. }
                 | Event::ModelFailed { .. }
                 | Event::Summarised { .. }
+                | Event::Condensed { .. }
+                | Event::Judged { .. }
                 | Event::Extracted { .. }
         )
     });

@@ -211,6 +211,7 @@ impl Process<'_> {
                             observation,
                             duration: Duration::from_millis(3),
                             from_record: false,
+                            cost: 0.0,
                             usage: enact::model::Usage::default(),
                         },
                         Given::Question(text) => self.state.tool_asks(&call.call.id, text),

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{RunFilter, RunStatus, Store, StoreErrorKind};
-use crate::run::event::{AgentSpec, Event, Record, Started, TerminationReason};
+use crate::run::event::{Event, Record, TerminationReason};
 use crate::run::history::Call;
 use crate::run::question::{Answerer, Decision, Origin, Question};
+use crate::run::started::{AgentSpec, Started};
 use crate::signature::{Signature, Values};
 
 /// Checks that an empty store keeps what [`Store`] promises. The error says what it broke.

@@ -171,6 +171,57 @@ pub fn limited() -> Run {
         .run()
 }
 
+/// A model says how the task stands, and what a long observation says.
+pub fn judged() -> Run {
+    let inputs = values! { question: "q" };
+    let mut started = agent("judged", ARROW, "json", inputs, [search()]);
+    started.rules.judges = true;
+    started.rules.condenses = true;
+    started.limits.max_observation_tokens = 5;
+    let step = |query: &str| {
+        let args = json!({"query": query});
+        let step =
+            json!({"next_thought": "On.", "next_tool_name": "search", "next_tool_args": args});
+        said(&step.to_string())
+    };
+    let stands = |standing: &str| said(&json!({"why": "w", "standing": standing}).to_string());
+    Player::begin(started)
+        .model(step("one"))
+        .runs(
+            "call_0_0",
+            "a long text about one, longer than may be shown",
+        )
+        .model(said(r#"{"summary": "about one"}"#))
+        .model(stands("open"))
+        .model(step("two"))
+        .runs(
+            "call_1_0",
+            "a long text about two, longer than may be shown",
+        )
+        .model(said(" "))
+        .model(stands("perhaps"))
+        .model(step("three"))
+        .runs("call_2_0", "short")
+        .model(stands("done"))
+        .model(said(r#"{"reasoning": "r", "answer": "one, two, three"}"#))
+        .run()
+}
+
+/// The same, for a task that nobody can do.
+pub fn hopeless() -> Run {
+    let inputs = values! { question: "q" };
+    let mut started = agent("hopeless", ARROW, "native", inputs, [search()]);
+    started.rules.judges = true;
+    Player::begin(started)
+        .model(look("x"))
+        .runs("call_0_0", "nothing")
+        .model(said(
+            r#"{"why": "There is no such thing.", "standing": "impossible"}"#,
+        ))
+        .model(partial())
+        .run()
+}
+
 /// Everything runs out, and the model repeats a call that failed.
 pub fn warned() -> Run {
     let inputs = values! { question: "q" };

@@ -46,6 +46,8 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("model_failures", endings::model_failures()),
         ("stalled", endings::stalled()),
         ("limited", endings::limited()),
+        ("judged", endings::judged()),
+        ("hopeless", endings::hopeless()),
         ("warned", endings::warned()),
         ("out_of_money", endings::out_of_money()),
         ("conditioned", endings::conditioned()),

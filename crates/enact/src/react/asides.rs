@@ -1,0 +1,115 @@
+//! Requests beside the steps: whether the task is done, and what a large observation says.
+
+use serde_json::Value;
+
+use super::spending::Room;
+use super::state::{Acting, CallState, CallStatus, Phase, RunState};
+use super::{shorten, text};
+use crate::model::Prompt;
+use crate::run::{Call, Entry, Event, Observation, PredictorName, Standing, TerminationReason};
+use crate::signature::Values;
+
+/// How much more of an observation the summarising model sees than a prompt would show.
+const SHOWN_TO_SUMMARISE: u32 = 16;
+
+impl RunState {
+    /// The request that has to be made to know how the task stands, if there is room for it.
+    pub(super) fn judging(&self) -> Option<Prompt> {
+        if !self.is_unjudged {
+            return None;
+        }
+        let own = self.started().history.entries().len();
+        let entries = self.run.transcript();
+        let positions = crate::run::visible_positions(&entries).into_iter();
+        let steps: Vec<_> = positions
+            .filter(|position| *position > own)
+            .map(|position| self.shown(&entries[position]))
+            .collect();
+        let trajectory = text::of_entries(steps.iter().map(AsRef::as_ref), usize::MAX);
+        let values = [("task", self.task()), ("trajectory", trajectory)];
+        self.aside(PredictorName::Judge, values)
+    }
+
+    pub(super) fn fold_judgement(&mut self, standing: Standing) {
+        self.is_unjudged = false;
+        self.ending = match standing {
+            Standing::Open => None,
+            Standing::Done => Some(TerminationReason::Success),
+            Standing::Impossible => Some(TerminationReason::Failure),
+        };
+        self.continue_loop();
+    }
+
+    /// Whether what a call gave is to be summarised by a model.
+    pub(super) fn is_to_condense(&self, observation: &Observation) -> bool {
+        let tokens = self.started().limits.max_observation_tokens;
+        self.started().rules.condenses && shorten::is_large(&observation.value, tokens)
+    }
+
+    /// The call whose observation is summarised next, once all calls of the step are over, if there
+    /// is room for the request.
+    pub(super) fn condensing<'a>(&self, acting: &'a Acting) -> Option<(&'a Call, Prompt)> {
+        let is_done = |state: &CallState| matches!(state.status, CallStatus::Done(_));
+        let state = acting.calls.iter().find(|state| state.is_large)?;
+        if !acting.calls.iter().all(is_done) {
+            return None;
+        }
+        let CallStatus::Done(observation) = &state.status else {
+            return None;
+        };
+        let Event::Stepped(step) = &self.run.records()[acting.record].event else {
+            return None;
+        };
+        let tokens = self.started().limits.max_observation_tokens;
+        let result = shorten::text(
+            &observation.value,
+            tokens.saturating_mul(SHOWN_TO_SUMMARISE),
+        );
+        let args = Value::Object(state.call.args.clone());
+        let values = [
+            ("task", self.task()),
+            ("thought", step.thought().to_owned()),
+            ("call", format!("{} {args}", state.call.name)),
+            ("result", result),
+        ];
+        let prompt = self.aside(PredictorName::Condense, values)?;
+        Some((&state.call, prompt))
+    }
+
+    pub(super) fn fold_condensed(&mut self, call_id: &str, summary: &str) {
+        if let Some(call) = self.acting_call(call_id) {
+            call.is_large = false;
+            if let CallStatus::Done(observation) = &mut call.status {
+                observation.summary = Some(summary.to_owned());
+            }
+        }
+    }
+
+    /// No use can be made of what a predictor said: the run goes on as if it had not been asked.
+    pub(super) fn do_without(&mut self, predictor: PredictorName) {
+        if predictor == PredictorName::Judge {
+            self.is_unjudged = false;
+            self.continue_loop();
+        } else if let Phase::Act(acting) = &mut self.phase
+            && let Some(call) = acting.calls.iter_mut().find(|call| call.is_large)
+        {
+            call.is_large = false;
+        }
+    }
+
+    fn task(&self) -> String {
+        format!("{}\n{}", text::of_task(self), self.program.declared.arrow())
+    }
+
+    fn aside<const N: usize>(
+        &self,
+        predictor: PredictorName,
+        values: [(&str, String); N],
+    ) -> Option<Prompt> {
+        let values = values.map(|(name, text)| (name.to_owned(), Value::String(text)));
+        let values = Values::from_iter(values);
+        let prompt = self.render(predictor, &[Entry::Inputs { values }]);
+        let has_room = !matches!(self.room(predictor, &prompt), Room::None(_));
+        has_room.then_some(prompt)
+    }
+}

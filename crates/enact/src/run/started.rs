@@ -1,0 +1,139 @@
+//! How a run began: of which agent, with what.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::completion::Completion;
+use super::event::{FORMAT, PredictorName};
+use super::history::History;
+use super::limits::Limits;
+use super::rules::Rules;
+use crate::model::Price;
+use crate::signature::{Signature, Values};
+use crate::tool::ToolSpec;
+
+/// How a run began.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Started {
+    /// The version of the log format.
+    pub format: u32,
+    /// The run.
+    pub run_id: String,
+    /// The agent, as far as it can be written down. Holds no secret.
+    pub agent: AgentSpec,
+    /// The inputs, defaults filled in.
+    pub inputs: Values,
+    /// The conversation so far.
+    #[serde(default, skip_serializing_if = "History::is_empty")]
+    pub history: History,
+    /// The limits of this run.
+    pub limits: Limits,
+    /// The rules of this run.
+    #[serde(default, skip_serializing_if = "Rules::is_default")]
+    pub rules: Rules,
+    /// The run that called this one, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    /// Whether nobody is to be asked about a call in doubt: it becomes an error observation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unattended: bool,
+}
+
+impl Started {
+    /// A run of this agent with the usual limits and rules, in the newest format.
+    pub fn new(run_id: impl Into<String>, agent: AgentSpec, inputs: Values) -> Self {
+        Self {
+            format: FORMAT,
+            run_id: run_id.into(),
+            agent,
+            inputs,
+            history: History::new(),
+            limits: Limits::default(),
+            rules: Rules::default(),
+            parent: None,
+            is_unattended: false,
+        }
+    }
+}
+
+/// The call of another run that a run works for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The run.
+    pub run_id: String,
+    /// The call.
+    pub call_id: String,
+    /// How deep the run is: 1 for a run that was called by one that nobody called.
+    pub depth: u32,
+}
+
+/// An agent as far as it can be written down.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AgentSpec {
+    /// What goes in and what comes out.
+    pub signature: Signature,
+    /// The model of the steps.
+    pub model: String,
+    /// Where that model is served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The adapter of the answering predictor, resolved.
+    pub adapter: String,
+    /// The adapter of the steps, resolved; none for an agent without steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_adapter: Option<String>,
+    /// How the run comes to its outputs.
+    pub completion: Completion,
+    /// The tools.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolSpec>,
+    /// What tokens cost, by predictor, as far as it is known.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prices: BTreeMap<PredictorName, Price>,
+    /// What the caller noted, to build the agent again. Not read by enact.
+    #[serde(default, skip_serializing_if = "Values::is_empty")]
+    pub notes: Values,
+}
+
+impl AgentSpec {
+    /// An agent without steps or tools.
+    pub fn new(signature: Signature, model: impl Into<String>, adapter: impl Into<String>) -> Self {
+        Self {
+            signature,
+            model: model.into(),
+            base_url: None,
+            adapter: adapter.into(),
+            step_adapter: None,
+            completion: Completion::default(),
+            tools: Vec::new(),
+            prices: BTreeMap::new(),
+            notes: Values::new(),
+        }
+    }
+}
+
+impl AgentSpec {
+    /// What keeps an agent from going on with a run of this one, if anything does. Another model
+    /// or adapter may; another signature, way of completion or set of tools may not.
+    pub fn difference(&self, other: &AgentSpec) -> Option<String> {
+        let (ours, theirs) = (self.signature.arrow(), other.signature.arrow());
+        if ours != theirs {
+            return Some(format!("its signature is `{ours}`, not `{theirs}`"));
+        }
+        if self.step_adapter.is_some() != other.step_adapter.is_some() {
+            return Some("one of them has steps, the other has not".to_owned());
+        }
+        if self.completion != other.completion {
+            let (ours, theirs) = (self.completion.tool_name(), other.completion.tool_name());
+            return Some(format!("it completes by `{ours}`, not by `{theirs}`"));
+        }
+        let missing = self
+            .tools
+            .iter()
+            .find(|tool| !other.tools.iter().any(|known| known.name == tool.name));
+        missing.map(|tool| format!("its tool `{}` is missing", tool.name))
+    }
+}
