@@ -30,11 +30,11 @@ fn model() -> Result<Arc<dyn LanguageModel>, ModelError> {
     ])))
 }
 
-fn tell(update: &Update<'_>) {
+fn tell(update: &Update) {
     match update {
         Update::Asking { predictor } => println!("  asking the model ({})", predictor.as_str()),
         Update::Progress { message, .. } => println!("  progress: {message}"),
-        Update::Recorded(record) => {
+        Update::Recorded { record } => {
             let what = match &record.event {
                 Event::Started(started) => format!("started {}", started.run_id),
                 Event::Stepped(step) => format!("step, {} call(s)", step.calls.len()),

@@ -103,7 +103,7 @@ pub use error::{Error, ErrorKind};
 pub use model::LanguageModel;
 pub use module::{
     AgentTool, Call, ChainOfThought, Confirmations, HandOver, Outcome, PauseContext, Paused,
-    Predict, Prediction, ReAct,
+    Predict, Prediction, ReAct, RunStream,
 };
 pub use predictor::Demo;
 pub use react::Verdict;
@@ -170,6 +170,7 @@ mod book {
         GuideTools: "docs/guide/tools.md",
         GuideApproval: "docs/guide/approval.md",
         GuideFollowUps: "docs/guide/follow-ups.md",
+        GuideStreaming: "docs/guide/streaming.md",
         GuideTesting: "docs/guide/testing.md",
         GuideErrors: "docs/guide/errors.md",
         ConceptsSignatures: "docs/concepts/signatures.md",

@@ -92,6 +92,12 @@ pub async fn scope<F: Future>(settings: Settings, future: F) -> F::Output {
     SCOPED.scope(settings, future).await
 }
 
+/// The future with the settings that are in force here, for a task of its own.
+pub(crate) fn inherit<F: Future + Send>(future: F) -> impl Future<Output = F::Output> + Send {
+    let scoped = SCOPED.try_with(Clone::clone).unwrap_or_default();
+    SCOPED.scope(scoped, future)
+}
+
 fn current<T>(pick: impl Fn(&Settings) -> Option<T>) -> Option<T> {
     SCOPED
         .try_with(&pick)

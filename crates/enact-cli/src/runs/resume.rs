@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use enact::run::store::Store as _;
-use enact::{Decision, Run, Update};
+use enact::{Decision, Run};
 use serde_json::Value;
 
 use crate::args::ResumeArgs;
@@ -38,7 +38,7 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
     // What was done so far: nobody can decide about a call without it.
     for record in stored.run.records() {
-        narrator.tell(&Update::Recorded(record));
+        narrator.event(&record.event);
     }
     narrator.screen().idle();
     let person = Person::here(&narrator);

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use enact::run::store::{Store as _, StoredRun};
-use enact::{Run, TerminationReason, Update};
+use enact::{Run, TerminationReason};
 
 use super::ended;
 use crate::args::{FormArg, ShowArgs};
@@ -45,7 +45,7 @@ async fn show(args: &ShowArgs) -> Result<(), Failure> {
 fn trace(run: &Run) {
     let narrator = Narrator::new(Screen::new(Stream::Stdout), &run.started().agent.model);
     for record in run.records() {
-        narrator.tell(&Update::Recorded(record));
+        narrator.event(&record.event);
         narrator.figures(run, record);
     }
     let screen = narrator.screen();

@@ -16,6 +16,14 @@ use super::values::call_line;
 const THOUGHT_LINES: usize = 20;
 const OBSERVATION_LINES: usize = 5;
 const INDENT: &str = "   ";
+/// The characters that a person sees of what is being written.
+const TAIL: usize = 60;
+
+/// The end of a text.
+fn tail(text: &str) -> &str {
+    let start = text.char_indices().rev().nth(TAIL);
+    &text[start.map_or(0, |(at, _)| at)..]
+}
 
 /// Tells a run to a person.
 #[derive(Debug)]
@@ -35,6 +43,8 @@ struct Told {
     running: Vec<String>,
     /// Which call a question is about.
     asked: HashMap<String, String>,
+    /// What the model is writing.
+    writing: String,
 }
 
 impl Told {
@@ -73,7 +83,7 @@ impl Narrator {
     }
 
     /// Tells of an update.
-    pub(crate) fn tell(&self, update: &Update<'_>) {
+    pub(crate) fn tell(&self, update: &Update) {
         match update {
             Update::Asking { predictor } => self.screen.busy(&match predictor {
                 PredictorName::Step => format!("asking {}", self.model),
@@ -84,12 +94,19 @@ impl Narrator {
                 PredictorName::Judge => format!("asking {} how the task stands", self.model),
             }),
             Update::Progress { message, .. } => self.screen.busy(message),
-            Update::Recorded(record) => self.event(&record.event),
+            Update::Writing { text, .. } => {
+                let mut told = self.told();
+                told.writing.push_str(text);
+                self.screen.busy(tail(&told.writing));
+            }
+            Update::Written { .. } | Update::TakenBack { .. } => self.told().writing.clear(),
+            Update::Recorded { record } => self.event(&record.event),
             _ => {}
         }
     }
 
-    fn event(&self, event: &Event) {
+    /// Tells what was written down.
+    pub(crate) fn event(&self, event: &Event) {
         match event {
             Event::Stepped(step) => self.step(step),
             Event::Misread {

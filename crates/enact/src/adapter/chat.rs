@@ -1,6 +1,7 @@
 //! Fields under marker lines: `[[ ## name ## ]]`.
 
 use super::describe;
+use super::live::{self, Line, LineReader, LineStart, Live};
 use super::outputs::{self, plain, written};
 use super::sections::{ARGS, Section, Sections, THOUGHT, TOOL, args_text};
 use super::task::{Completion, Task};
@@ -128,6 +129,10 @@ impl Adapter for Chat {
             }),
         };
         vec![message]
+    }
+
+    fn live(&self, task: &Task) -> Box<dyn Live> {
+        Box::new(LineReader::new(live::Fields::of(task), classify))
     }
 
     fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
@@ -266,6 +271,31 @@ fn read_marker(line: &str) -> Option<(&str, &str)> {
     let (name, after) = inside.split_once("]]")?;
     let name = name.trim().trim_end_matches('#').trim();
     (!name.is_empty()).then_some((name, after))
+}
+
+/// What the start of a line is, for whoever reads along.
+fn classify(line: Line<'_>) -> LineStart {
+    let (indent, slashes, rest) = lines::split(line.text);
+    let is_structure = is_structure(rest);
+    let marker = read_marker(line.text).filter(|_| !line.is_announced);
+    match (slashes.strip_prefix('\\'), marker) {
+        (Some(fewer), _) if is_structure => LineStart::Data(format!("{indent}{fewer}{rest}")),
+        (None, Some((name, _))) if outputs::normal(name) == COMPLETED => LineStart::End,
+        (None, Some((name, after))) => LineStart::Field(name.to_owned(), after.to_owned()),
+        // What came before a closing tag was thinking.
+        (None, None) if thinking::is_tag(rest) => LineStart::End,
+        _ if !line.is_whole && (is_structure || may_be_structure(rest)) => LineStart::Unknown,
+        _ => LineStart::Data(line.text.to_owned()),
+    }
+}
+
+/// Whether a line that starts like this could become structure.
+fn may_be_structure(start: &str) -> bool {
+    let is_open = match start.strip_prefix("[[") {
+        Some(inside) => "##".starts_with(inside.trim_start()),
+        None => "[[".starts_with(start),
+    };
+    is_open || thinking::may_be_tag(start)
 }
 
 /// Cuts a reply at its markers. What follows the completing one does not count.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::live::{Live, ObjectReader};
 use super::outputs::{self, cut_off};
 use super::sections::{ARGS, THOUGHT, TOOL};
 use super::task::{Completion, Task};
@@ -120,6 +121,10 @@ impl Adapter for Json {
             name: name.to_owned(),
             schema: schema.clone(),
         })
+    }
+
+    fn live(&self, task: &Task) -> Box<dyn Live> {
+        Box::new(ObjectReader::new(task))
     }
 
     fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {

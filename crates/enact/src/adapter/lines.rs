@@ -35,15 +35,18 @@ pub(super) fn each(text: &str) -> impl Iterator<Item = &str> {
 
 /// Each line as its indentation, its leading backslashes, and the rest.
 fn pieces(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
-    each(text).map(|line| {
-        let body = line.trim_start();
-        let rest = body.trim_start_matches('\\');
-        (
-            &line[..line.len() - body.len()],
-            &body[..body.len() - rest.len()],
-            rest,
-        )
-    })
+    each(text).map(split)
+}
+
+/// A line as its indentation, its leading backslashes, and the rest.
+pub(super) fn split(line: &str) -> (&str, &str, &str) {
+    let body = line.trim_start();
+    let rest = body.trim_start_matches('\\');
+    (
+        &line[..line.len() - body.len()],
+        &body[..body.len() - rest.len()],
+        rest,
+    )
 }
 
 /// Every line after the first moved to the right, so that none starts at the margin.

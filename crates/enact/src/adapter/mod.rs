@@ -13,6 +13,7 @@ mod field_text;
 mod json;
 mod json_text;
 mod lines;
+mod live;
 mod native;
 mod outputs;
 mod pictures;
@@ -33,6 +34,7 @@ use crate::signature::Values;
 pub use chat::Chat;
 pub use choice::{AdapterChoice, UnknownAdapter};
 pub use json::Json;
+pub use live::{Live, Piece, Silent};
 pub use native::Native;
 pub use tagged::{Tagged, Tags};
 pub use task::{Completion, Task, Tooling};
@@ -57,6 +59,13 @@ pub trait Adapter: Send + Sync + fmt::Debug {
     fn shape(&self, task: &Task, capabilities: Capabilities, request: Request) -> Request {
         let _ = (task, capabilities);
         request
+    }
+
+    /// Reads along while one reply is written. An adapter that does not leaves people without
+    /// thoughts and outputs until they are whole.
+    fn live(&self, task: &Task) -> Box<dyn Live> {
+        let _ = task;
+        Box::new(Silent)
     }
 
     /// Reads the declared outputs from a reply.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use super::live::{CallReader, Live, ObjectReader, Piece, TextReader};
 use super::outputs::{self, cut_off};
 use super::task::{Completion, Task};
 use super::{
@@ -122,6 +123,14 @@ impl Adapter for Native {
                     schema: task.outputs.schema().clone(),
                 }),
             None => request,
+        }
+    }
+
+    fn live(&self, task: &Task) -> Box<dyn Live> {
+        match (&task.tooling, outputs::sole_text(task)) {
+            (Some(_), _) => Box::new(CallReader::new(task)),
+            (None, Some(field)) => Box::new(TextReader::new(Piece::Output(field.name.clone()))),
+            (None, None) => Box::new(ObjectReader::new(task)),
         }
     }
 

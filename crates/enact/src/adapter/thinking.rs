@@ -46,6 +46,14 @@ pub(super) fn is_tag(line: &str) -> bool {
     tag(line, "<").is_some() || tag(line, "</").is_some()
 }
 
+/// Whether a line that starts like this could become a thinking tag.
+pub(super) fn may_be_tag(start: &str) -> bool {
+    let start = start.to_ascii_lowercase();
+    let tags = ["<think>", "<thinking>", "</think>", "</thinking>"];
+    tags.iter()
+        .any(|tag| tag.len() > start.len() && tag.starts_with(&start))
+}
+
 /// What follows the tag that the text starts with.
 fn tag<'a>(text: &'a str, opening: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(opening)?;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::live::{self, Live, TagReader};
 use super::outputs::{normal, plain, written};
 use super::sections::{ARGS, Section, Sections, THOUGHT, TOOL, args_text};
 use super::task::{Completion, Task};
@@ -128,6 +129,17 @@ impl Adapter for Xml {
         vec![message]
     }
 
+    fn live(&self, task: &Task) -> Box<dyn Live> {
+        let names = match task.tooling {
+            Some(_) => [THOUGHT, TOOL, ARGS].map(str::to_owned).to_vec(),
+            None => {
+                let outputs = task.signature.outputs().iter();
+                outputs.map(|field| field.name.clone()).collect()
+            }
+        };
+        Box::new(TagReader::new(live::Fields::of(task), names))
+    }
+
     fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
         let form = form(task);
         let names: Vec<&str> = task
@@ -198,7 +210,7 @@ fn escape(text: &str) -> String {
 }
 
 /// Reads entities; what is no entity stays, because models do not always escape.
-fn unescape(text: &str) -> Cow<'_, str> {
+pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
     }

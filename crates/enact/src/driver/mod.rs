@@ -8,6 +8,7 @@ mod running;
 mod spans;
 mod tools;
 mod updates;
+mod writing;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use crate::tool::Tools;
 use running::Running;
 pub(crate) use updates::{AfterCall, Condition};
 pub use updates::{Listener, Update};
+use writing::Writing;
 
 /// Where the events of a run are made durable.
 #[derive(Debug)]
@@ -100,19 +102,26 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                     }
                 }
                 let began = Instant::now();
+                let mut writing = writing(state, world, call.predictor);
+                let asked = spans::chat(world, state.run().id(), call, writing.as_mut());
                 let asked = tokio::select! {
                     biased;
                     () = world.cancellation.cancelled() => continue,
                     () = world.interruption.cancelled() => continue,
-                    asked = within(state.time_left(), spans::chat(world, state.run().id(), call)) => asked,
+                    asked = within(state.time_left(), asked) => asked,
                 };
                 match asked {
-                    None => record(state, world, [state.out_of_time()]).await?,
+                    None => {
+                        drop(writing);
+                        record(state, world, [state.out_of_time()]).await?;
+                    }
                     Some(Ok(reply)) => {
                         let event = state.read(Ok(reply), began.elapsed());
+                        writing.into_iter().for_each(|told| told.settle(&event));
                         record(state, world, [event]).await?;
                     }
                     Some(Err(error)) => {
+                        drop(writing);
                         let event = state.read(Err(&error), began.elapsed());
                         record(state, world, [event]).await?;
                         // The core knows what to do about a prompt that is too long; all other
@@ -248,7 +257,17 @@ pub(crate) async fn record(
     }
     world.write(&records).await?;
     for record in records {
+        let is_step = matches!(record.event, Event::Stepped(_));
+        let was_acting = state.is_acting();
         state.apply(record);
+        if let Some(listener) = &world.listener
+            && (is_step || was_acting)
+            && !state.is_acting()
+            && let Some(step) = state.run().last_step()
+        {
+            let step = Box::new(step);
+            listener.tell(&Update::StepFinished { step });
+        }
     }
     Ok(())
 }
@@ -261,14 +280,30 @@ impl World {
         }
         if let Some(listener) = &self.listener {
             for record in records {
-                listener.tell(&Update::Recorded(record));
+                let record = Box::new(record.clone());
+                listener.tell(&Update::Recorded { record });
             }
         }
         Ok(())
     }
 }
 
-async fn ask(world: &World, call: ModelCall) -> Result<Reply, ModelError> {
+/// Tells of a reply while it is written, if anybody listens and it holds what people read.
+fn writing<'a>(
+    state: &'a RunState,
+    world: &'a World,
+    predictor: PredictorName,
+) -> Option<Writing<'a>> {
+    let listener = world.listener.as_ref()?;
+    let is_read = matches!(predictor, PredictorName::Step | PredictorName::Extract);
+    is_read.then(|| Writing::new(listener, move || state.live(predictor)))
+}
+
+async fn ask(
+    world: &World,
+    call: ModelCall,
+    writing: Option<&mut Writing<'_>>,
+) -> Result<Reply, ModelError> {
     let Some(model) = world.models.get(&call.predictor) else {
         return Err(ModelError::new(
             ModelErrorKind::NotFound,
@@ -280,5 +315,8 @@ async fn ask(world: &World, call: ModelCall) -> Result<Reply, ModelError> {
             predictor: call.predictor,
         });
     }
-    model.complete(call.request).await
+    match writing {
+        Some(writing) => writing.ask(&**model, call.request).await,
+        None => model.complete(call.request).await,
+    }
 }

@@ -3,6 +3,7 @@
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
+use super::writing::Writing;
 use super::{Stop, World, content, tools};
 use crate::error::{Error, ErrorKind};
 use crate::model::{LanguageModel, ModelError, Reply, ResponseFormat, Usage};
@@ -75,18 +76,23 @@ fn agent_span(state: &RunState, world: &World) -> Span {
 }
 
 /// One request to a model.
-pub(super) async fn chat(world: &World, run: &str, call: ModelCall) -> Result<Reply, ModelError> {
+pub(super) async fn chat(
+    world: &World,
+    run: &str,
+    call: ModelCall,
+    writing: Option<&mut Writing<'_>>,
+) -> Result<Reply, ModelError> {
     let model = world.models.get(&call.predictor).map(AsRef::as_ref);
     let span = chat_span(model, run, &call);
     if span.is_disabled() {
-        return super::ask(world, call).await;
+        return super::ask(world, call, writing).await;
     }
     if world.has_content_in_spans {
         let (system, messages) = content::prompt(&call.request.prompt);
         span.record(SYSTEM_INSTRUCTIONS, system);
         span.record(INPUT_MESSAGES, messages);
     }
-    let asked = within(span.clone(), super::ask(world, call)).await;
+    let asked = within(span.clone(), super::ask(world, call, writing)).await;
     match &asked {
         Ok(reply) => {
             record_usage(&span, reply.usage);

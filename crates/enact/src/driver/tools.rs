@@ -49,8 +49,8 @@ fn context(world: &World, run: &Run, planned: &ToolCall) -> ToolContext {
             let call_id = planned.call.id.clone();
             context.with_progress(Arc::new(move |message| {
                 listener.tell(&Update::Progress {
-                    call_id: &call_id,
-                    message,
+                    call_id: call_id.clone(),
+                    message: message.to_owned(),
                 });
             }))
         }

@@ -1,5 +1,6 @@
 //! One call of a module: what it starts from, and what it may do.
 
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -21,11 +22,11 @@ use crate::signature::{Shape, Values};
 /// A call that has not begun. Set what it needs, then await it.
 #[must_use = "a call does nothing until it is awaited"]
 pub struct Call<'a, S: Shape> {
-    core: &'a Core,
+    core: Cow<'a, Core>,
     start: Start<S>,
     limits: Limits,
-    stops: Stops,
-    listener: Option<Listener>,
+    pub(super) stops: Stops,
+    pub(super) listener: Option<Listener>,
     store: Option<Arc<dyn Store>>,
     decisions: Vec<Given>,
     goes_on_despite_damage: bool,
@@ -79,7 +80,7 @@ impl<'a, S: Shape> Call<'a, S> {
 
     fn of(core: &'a Core, start: Start<S>) -> Self {
         Self {
-            core,
+            core: Cow::Borrowed(core),
             start,
             limits: core.program().limits,
             stops: Stops::default(),
@@ -89,6 +90,14 @@ impl<'a, S: Shape> Call<'a, S> {
             goes_on_despite_damage: false,
             is_unattended: false,
             misuse: None,
+        }
+    }
+
+    /// The same call, without borrowing the module.
+    pub(super) fn into_owned(self) -> Call<'static, S> {
+        Call {
+            core: Cow::Owned(self.core.into_owned()),
+            ..self
         }
     }
 
@@ -204,7 +213,7 @@ impl<'a, S: Shape> Call<'a, S> {
     }
 
     /// Tells this function what happens while it happens.
-    pub fn on_update(mut self, listener: impl Fn(&Update<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_update(mut self, listener: impl Fn(&Update) + Send + Sync + 'static) -> Self {
         self.listener = Some(Listener::new(listener));
         self
     }
@@ -245,6 +254,7 @@ impl<'a, S: Shape> Call<'a, S> {
             is_unattended,
             ..
         } = self;
+        let core = &*core;
         let (world, mut state) = match start {
             Start::New {
                 input,

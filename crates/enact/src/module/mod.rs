@@ -7,6 +7,7 @@ mod core;
 mod delegate;
 mod handover;
 mod prediction;
+mod stream;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ pub use confirmations::Confirmations;
 pub use delegate::AgentTool;
 pub use handover::HandOver;
 pub use prediction::{Outcome, PauseContext, Paused, Prediction};
+pub use stream::RunStream;
 
 use self::core::{Core, Kind};
 use crate::adapter::{AdapterChoice, Completion};

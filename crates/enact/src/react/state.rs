@@ -10,6 +10,7 @@ use super::progress::Progress;
 use super::read;
 use super::spending::Spent;
 use super::wording::Wording;
+use crate::adapter::Live;
 use crate::model::{ModelError, Prompt, Reply, Request, Usage};
 use crate::run::{
     Answerer, Call, Decision, Entry, Event, Notice, Observation, PredictorName, Question, Record,
@@ -236,6 +237,17 @@ impl RunState {
     /// The log.
     pub fn into_run(self) -> Run {
         self.run
+    }
+
+    /// Whether calls of a step are to be made or under way.
+    pub fn is_acting(&self) -> bool {
+        matches!(self.phase, Phase::Act(_))
+    }
+
+    /// Reads along while a reply to this predictor is written.
+    pub fn live(&self, predictor: PredictorName) -> Box<dyn Live> {
+        let task = self.program.predictor(predictor).task();
+        self.wording.adapter(predictor).live(task)
     }
 
     /// How many steps were taken.

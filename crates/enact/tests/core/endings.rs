@@ -292,7 +292,7 @@ async fn a_cancelled_run_keeps_what_it_has() {
     );
     let call = played.agent.call(values! { question: "q" });
     let call = call.cancel_with(token).on_update(move |update| {
-        if let enact::Update::Recorded(record) = update
+        if let enact::Update::Recorded { record } = update
             && matches!(record.event, Event::ToolFinished { .. })
         {
             stop.cancel();

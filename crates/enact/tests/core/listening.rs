@@ -38,7 +38,7 @@ async fn updates_come_in_order_and_progress_reaches_the_listener_only() {
         .run_id("run-1")
         .on_update(move |update| {
             told.lock().unwrap().push(match update {
-                Update::Recorded(record) => match &record.event {
+                Update::Recorded { record } => match &record.event {
                     Event::Started(_) => "started".to_owned(),
                     Event::Stepped(_) => "stepped".to_owned(),
                     Event::ToolStarted { call_id } => format!("tool {call_id}"),
@@ -48,6 +48,9 @@ async fn updates_come_in_order_and_progress_reaches_the_listener_only() {
                 },
                 Update::Asking { predictor } => format!("asking {}", predictor.as_str()),
                 Update::Progress { call_id, message } => format!("{call_id}: {message}"),
+                Update::Writing { text, .. } => format!("writing {text}"),
+                Update::Written { .. } => "written".to_owned(),
+                Update::StepFinished { step } => format!("step {}", step.iteration),
                 other => format!("{other:?}"),
             });
         })
@@ -63,8 +66,12 @@ async fn updates_come_in_order_and_progress_reaches_the_listener_only() {
             "tool x",
             "x: half way",
             "done x",
+            "step 1",
             "asking step",
+            "writing a",
+            "written",
             "stepped",
+            "step 2",
             "finished"
         ]
     );

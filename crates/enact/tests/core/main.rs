@@ -34,6 +34,7 @@ mod saved;
 mod scratchpad;
 mod server;
 mod storing;
+mod streaming;
 mod thoughts;
 mod tooling;
 

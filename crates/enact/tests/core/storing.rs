@@ -218,7 +218,7 @@ async fn nothing_runs_that_could_not_be_written_down_first() {
         .store(store.clone())
         .on_update(move |update| {
             // The disk fills up between the reply and the start of its call.
-            if let enact::Update::Recorded(record) = update
+            if let enact::Update::Recorded { record } = update
                 && matches!(record.event, enact::run::Event::Stepped(_))
             {
                 full.store(true, Ordering::SeqCst);

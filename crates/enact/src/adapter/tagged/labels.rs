@@ -2,6 +2,8 @@
 
 use super::Tags;
 use crate::adapter::lines;
+use crate::adapter::live::{Line, LineStart};
+use crate::adapter::sections::THOUGHT;
 use crate::adapter::task::Task;
 use crate::adapter::thinking;
 
@@ -146,6 +148,60 @@ impl Labels {
             *piece = lines::unescape(piece.trim(), |line| data.is_structure(line));
         }
         cut
+    }
+}
+
+impl Labels {
+    /// What the start of a line is, for whoever reads along. `data` says which lines were escaped.
+    pub(super) fn classify(&self, data: &Labels, line: Line<'_>) -> LineStart {
+        let (indent, slashes, rest) = lines::split(line.text);
+        let is_open = !line.is_whole && data.may_be_label(rest);
+        if let Some(fewer) = slashes.strip_prefix('\\') {
+            return match data.is_structure(rest) {
+                true => LineStart::Data(format!("{indent}{fewer}{rest}")),
+                false if is_open => LineStart::Unknown,
+                false => LineStart::Data(line.text.to_owned()),
+            };
+        }
+        if line.is_announced {
+            return match !line.is_whole && rest.is_empty() {
+                true => LineStart::Unknown,
+                false => LineStart::Data(line.text.to_owned()),
+            };
+        }
+        if let Some((label, after)) = self.read(line.text) {
+            // More stars may follow a bold label.
+            if !line.is_whole && rest.starts_with('*') && after.trim_start().len() < 3 {
+                return LineStart::Unknown;
+            }
+            let name = match label {
+                Label::Thought => THOUGHT.to_owned(),
+                Label::Field(name) => name,
+                _ => String::new(),
+            };
+            return LineStart::Field(name, after.to_owned());
+        }
+        // What came before a closing tag was thinking.
+        if thinking::is_tag(rest) {
+            return LineStart::End;
+        }
+        match is_open {
+            true => LineStart::Unknown,
+            false => LineStart::Data(line.text.to_owned()),
+        }
+    }
+
+    /// Whether a line that starts like this could become a label.
+    fn may_be_label(&self, start: &str) -> bool {
+        let names = self.tags.iter().map(|(tag, _)| tag);
+        let longest = names
+            .chain(&self.fields)
+            .map(|name| name.chars().count())
+            .max();
+        // Room for a number, a mark and stars.
+        let longest = longest.unwrap_or_default() + 16;
+        let is_open = !start.contains(':') && start.chars().count() <= longest;
+        is_open || thinking::may_be_tag(start)
     }
 }
 

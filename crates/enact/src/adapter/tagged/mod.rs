@@ -6,6 +6,7 @@ mod literal;
 
 use self::action::Unread;
 use self::labels::{Label, Labels};
+use super::live::{self, Line, LineReader, Live};
 use super::outputs::{cut_off, plain, written};
 use super::sections::{Section, Sections};
 use super::task::{Completion, Task, Tooling};
@@ -226,6 +227,16 @@ impl Adapter for Tagged {
             request.stop.push(format!("\n{}:", self.tags.observation));
         }
         request
+    }
+
+    fn live(&self, task: &Task) -> Box<dyn Live> {
+        let labels = match task.tooling {
+            Some(_) => Labels::of_step(&self.tags),
+            None => Labels::of_outputs(task),
+        };
+        let data = Labels::of_data(&self.tags, task);
+        let classify = move |line: Line<'_>| labels.classify(&data, line);
+        Box::new(LineReader::new(live::Fields::of(task), classify))
     }
 
     fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {

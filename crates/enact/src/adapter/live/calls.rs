@@ -1,0 +1,55 @@
+//! Replies with calls of their own.
+
+use std::collections::HashMap;
+
+use super::{JsonReader, Live, Names, Piece, TextReader};
+use crate::adapter::task::Task;
+use crate::model::Chunk;
+
+/// Reads a step whose calls stand beside its text. The text is the thought.
+pub(in crate::adapter) struct CallReader {
+    names: Names,
+    thought: TextReader,
+    /// The arguments of the calls that commit.
+    commits: HashMap<usize, JsonReader>,
+}
+
+impl CallReader {
+    pub(in crate::adapter) fn new(task: &Task) -> Self {
+        Self {
+            names: Names::of(task),
+            thought: TextReader::new(Piece::Thought),
+            commits: HashMap::new(),
+        }
+    }
+}
+
+impl Live for CallReader {
+    fn push(&mut self, chunk: &Chunk, tell: &mut dyn FnMut(&Piece, &str)) {
+        let Chunk::Call {
+            index,
+            name,
+            arguments,
+            ..
+        } = chunk
+        else {
+            return self.thought.push(chunk, tell);
+        };
+        if name
+            .as_ref()
+            .is_some_and(|name| self.names.is_committing(name))
+        {
+            self.commits.entry(*index).or_default();
+        }
+        let names = &self.names;
+        if let Some(json) = self.commits.get_mut(index) {
+            json.push(arguments, &mut |path, text| {
+                if let [name] = path
+                    && let Some(piece) = names.output(name)
+                {
+                    tell(&piece, text);
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The texts in a JSON value, by the keys that lead to them, as they come.
+
+/// Reads a JSON value while it is written. What stands before its first brace is passed over; at
+/// the first thing that is no JSON it falls silent.
+#[derive(Debug, Default)]
+pub(in crate::adapter) struct JsonReader {
+    /// The keys of the objects that are open; an empty one in a list.
+    path: Vec<String>,
+    /// Whether each open container is an object.
+    objects: Vec<bool>,
+    state: State,
+    /// Half an escape, or the first half of a pair of them.
+    escape: String,
+    high: Option<u16>,
+    key: String,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Before the value.
+    #[default]
+    Before,
+    /// A key or the end of an object comes.
+    Key,
+    InKey,
+    /// The colon comes.
+    Colon,
+    Value,
+    InText,
+    /// In a number, `true`, `false` or `null`.
+    Word,
+    /// A comma or an end comes.
+    After,
+    /// It is over, or no JSON.
+    Silent,
+}
+
+impl JsonReader {
+    /// Takes more of it, and tells what it adds to the texts.
+    pub(in crate::adapter) fn push(&mut self, text: &str, tell: &mut dyn FnMut(&[String], &str)) {
+        let mut said = String::new();
+        for c in text.chars() {
+            let was_text = self.state == State::InText;
+            self.step(c, &mut said);
+            if was_text && self.state != State::InText && !said.is_empty() {
+                tell(&self.path, &said);
+                said.clear();
+            }
+            if was_text && self.state == State::After {
+                self.leave();
+            }
+        }
+        if self.state == State::InText && !said.is_empty() {
+            tell(&self.path, &said);
+        }
+    }
+
+    fn step(&mut self, c: char, said: &mut String) {
+        self.state = match self.state {
+            State::Before if c == '{' => self.enter(true),
+            State::Before => State::Before,
+            State::Silent => State::Silent,
+            State::InText => match self.character(c) {
+                Ok(Some(c)) => {
+                    said.push(c);
+                    State::InText
+                }
+                Ok(None) => State::InText,
+                Err(next) => next,
+            },
+            State::InKey => match self.character(c) {
+                Ok(Some(c)) => {
+                    self.key.push(c);
+                    State::InKey
+                }
+                Ok(None) => State::InKey,
+                Err(State::After) => {
+                    let key = std::mem::take(&mut self.key);
+                    if let Some(last) = self.path.last_mut() {
+                        *last = key;
+                    }
+                    State::Colon
+                }
+                Err(next) => next,
+            },
+            state if c.is_whitespace() => match state {
+                State::Word => {
+                    self.leave();
+                    State::After
+                }
+                other => other,
+            },
+            State::Key => match c {
+                '"' => State::InKey,
+                '}' => self.exit(),
+                _ => State::Silent,
+            },
+            State::Colon if c == ':' => State::Value,
+            State::Value => match c {
+                '"' => State::InText,
+                '{' => self.enter(true),
+                '[' => self.enter(false),
+                ']' => self.exit(),
+                _ => State::Word,
+            },
+            State::Word if matches!(c, ',' | '}' | ']') => {
+                self.leave();
+                self.after(c)
+            }
+            State::Word => State::Word,
+            State::After => self.after(c),
+            State::Colon => State::Silent,
+        };
+    }
+
+    fn after(&mut self, c: char) -> State {
+        match (c, self.objects.last()) {
+            (',', Some(true)) => State::Key,
+            (',', Some(false)) => State::Value,
+            ('}' | ']', Some(_)) => self.exit(),
+            _ => State::Silent,
+        }
+    }
+
+    /// A value is over: its key no longer counts.
+    fn leave(&mut self) {
+        if let Some(last) = self.path.last_mut() {
+            last.clear();
+        }
+    }
+
+    fn enter(&mut self, is_object: bool) -> State {
+        self.objects.push(is_object);
+        self.path.push(String::new());
+        if is_object { State::Key } else { State::Value }
+    }
+
+    fn exit(&mut self) -> State {
+        self.objects.pop();
+        self.path.pop();
+        self.leave();
+        if self.objects.is_empty() {
+            State::Silent
+        } else {
+            State::After
+        }
+    }
+
+    /// A character inside quotes: what it adds, or what comes after the text.
+    fn character(&mut self, c: char) -> Result<Option<char>, State> {
+        if self.escape.is_empty() {
+            return match c {
+                '"' if self.high.is_none() => Err(State::After),
+                '\\' => {
+                    self.escape.push(c);
+                    Ok(None)
+                }
+                // Half a pair stands for nothing.
+                _ if self.high.is_some() => Err(State::Silent),
+                _ => Ok(Some(c)),
+            };
+        }
+        self.escape.push(c);
+        let plain = match self.escape.as_bytes() {
+            [_, b'u', digits @ ..] if digits.len() < 4 => return Ok(None),
+            [_, b'u', ..] => return self.code_unit(),
+            [_, b'n'] => '\n',
+            [_, b't'] => '\t',
+            [_, b'r'] => '\r',
+            [_, b'b'] => '\u{8}',
+            [_, b'f'] => '\u{c}',
+            _ => c,
+        };
+        self.escape.clear();
+        match self.high {
+            Some(_) => Err(State::Silent),
+            None => Ok(Some(plain)),
+        }
+    }
+
+    fn code_unit(&mut self) -> Result<Option<char>, State> {
+        let digits = std::mem::take(&mut self.escape);
+        let unit = digits
+            .get(2..)
+            .and_then(|hex| u16::from_str_radix(hex, 16).ok());
+        let unit = unit.ok_or(State::Silent)?;
+        let units = match self.high.take() {
+            Some(high) => vec![high, unit],
+            None if (0xD800..0xDC00).contains(&unit) => {
+                self.high = Some(unit);
+                return Ok(None);
+            }
+            None => vec![unit],
+        };
+        match char::decode_utf16(units).next() {
+            Some(Ok(c)) => Ok(Some(c)),
+            _ => Err(State::Silent),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn texts(written: &str, sizes: &[usize]) -> BTreeMap<String, String> {
+        let mut reader = JsonReader::default();
+        let mut found: BTreeMap<String, String> = BTreeMap::new();
+        let mut rest: Vec<char> = written.chars().collect();
+        let mut sizes = sizes.iter().cycle();
+        while !rest.is_empty() {
+            let size = sizes.next().copied().unwrap_or(1).clamp(1, rest.len());
+            let chunk: String = rest.drain(..size).collect();
+            reader.push(&chunk, &mut |path, text| {
+                found.entry(path.join("/")).or_default().push_str(text);
+            });
+        }
+        found
+    }
+
+    #[test]
+    fn texts_are_found_by_their_keys() {
+        let value = json!({
+            "a": "x \"y\" \\ \n ü 😀",
+            "n": 3,
+            "list": ["one", {"b": "in"}, []],
+            "o": {"c": {"d": "deep"}, "e": true},
+            "z": "last",
+        });
+        let found = texts(&format!("```json\n{value}\n```"), &[1]);
+        assert_eq!(found["a"], "x \"y\" \\ \n ü 😀");
+        assert_eq!(found["list/"], "one");
+        assert_eq!(found["list//b"], "in");
+        assert_eq!(found["o/c/d"], "deep");
+        assert_eq!(found["z"], "last");
+        assert_eq!(found.len(), 5);
+    }
+
+    #[test]
+    fn escapes_are_read_whole() {
+        let found = texts(r#"{"a": "\u00fc\ud83d\ude00\/\t"}"#, &[2]);
+        assert_eq!(found["a"], "ü😀/\t");
+    }
+
+    #[test]
+    fn what_is_no_json_is_not_told() {
+        for written in [
+            "no brace",
+            "{no key",
+            "{\"a\" \"b\"}",
+            "{\"a\": \"\\ud83dx\"}",
+        ] {
+            assert_eq!(texts(written, &[1]), BTreeMap::new(), "{written}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_told_as_it_is(
+            fields in prop::collection::btree_map("[a-z]{1,6}", any::<String>(), 0..5),
+            sizes in prop::collection::vec(1_usize..9, 1..6),
+            is_pretty: bool,
+        ) {
+            let value: Value = serde_json::to_value(&fields).unwrap();
+            let written = if is_pretty {
+                serde_json::to_string_pretty(&value).unwrap()
+            } else {
+                value.to_string()
+            };
+            let mut wanted = fields;
+            wanted.retain(|_, text| !text.is_empty());
+            prop_assert_eq!(texts(&written, &sizes), wanted);
+        }
+    }
+}

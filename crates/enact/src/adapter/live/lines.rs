@@ -1,0 +1,118 @@
+//! Fields that lines announce: markers and labels.
+
+use super::{Fields, Live, Piece, Spoken};
+use crate::model::Chunk;
+
+/// What the start of a line is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::adapter) enum LineStart {
+    /// More of the line is needed to tell.
+    Unknown,
+    /// Data, with an escaping backslash taken away.
+    Data(String),
+    /// It announces the field of this name; this much follows on the same line. A name that is no
+    /// field ends the one before.
+    Field(String, String),
+    /// Nothing more can be told of this reply.
+    End,
+}
+
+/// The start of a line, as far as it is known.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::adapter) struct Line<'a> {
+    /// What there is of it.
+    pub(in crate::adapter) text: &'a str,
+    /// Whether that is all of it.
+    pub(in crate::adapter) is_whole: bool,
+    /// Whether it stands behind what announced the field: then it is data, however it looks.
+    pub(in crate::adapter) is_announced: bool,
+}
+
+/// Tells what the start of a line is.
+type Classify = Box<dyn Fn(Line<'_>) -> LineStart + Send>;
+
+/// Reads fields that lines announce.
+pub(in crate::adapter) struct LineReader {
+    fields: Fields,
+    classify: Classify,
+    spoken: Spoken,
+    /// The start of the line, until it is known what it is.
+    start: Option<String>,
+    /// Whether that stands behind what announced the field.
+    is_announced: bool,
+    has_ended: bool,
+}
+
+impl LineReader {
+    pub(in crate::adapter) fn new(
+        fields: Fields,
+        classify: impl Fn(Line<'_>) -> LineStart + Send + 'static,
+    ) -> Self {
+        Self {
+            fields,
+            classify: Box::new(classify),
+            spoken: Spoken::default(),
+            start: Some(String::new()),
+            is_announced: false,
+            has_ended: false,
+        }
+    }
+
+    fn take(&mut self, text: &str, tell: &mut dyn FnMut(&Piece, &str)) {
+        for part in text.split_inclusive(['\n', '\r']) {
+            if self.has_ended {
+                return;
+            }
+            let is_whole = part.ends_with(['\n', '\r']);
+            match self.start.take() {
+                None => self.fields.push(part, tell),
+                Some(mut start) => {
+                    start.push_str(part);
+                    let mut found = self.classify(&start, is_whole);
+                    if let LineStart::Field(name, rest) = found {
+                        self.fields.open(&name);
+                        self.is_announced = true;
+                        found = self.classify(&rest, is_whole);
+                        start = rest;
+                    }
+                    match found {
+                        LineStart::Unknown => {
+                            self.start = Some(start);
+                            continue;
+                        }
+                        LineStart::Data(data) => self.fields.push(&data, tell),
+                        // Nothing announces twice.
+                        LineStart::Field(..) => {}
+                        LineStart::End => {
+                            self.has_ended = true;
+                            self.fields.close();
+                        }
+                    }
+                }
+            }
+            self.is_announced = false;
+            if is_whole {
+                self.start = Some(String::new());
+            }
+        }
+    }
+
+    fn classify(&self, text: &str, is_whole: bool) -> LineStart {
+        (self.classify)(Line {
+            text,
+            is_whole,
+            is_announced: self.is_announced,
+        })
+    }
+}
+
+impl Live for LineReader {
+    fn push(&mut self, chunk: &Chunk, tell: &mut dyn FnMut(&Piece, &str)) {
+        let Chunk::Text(text) = chunk else {
+            return;
+        };
+        let mut spoken = std::mem::take(&mut self.spoken);
+        spoken.push(text, &mut |text| self.take(text, tell));
+        self.spoken = spoken;
+    }
+}

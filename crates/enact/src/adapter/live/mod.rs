@@ -1,0 +1,195 @@
+//! Reading a reply while it is written: what can be told of a thought or an output already.
+//!
+//! A live reader tells only what it is sure of, and never a marker, tag or quote. Whoever shows it
+//! compares it with what the whole reply turned out to say: see the driver.
+
+mod calls;
+mod json;
+mod lines;
+mod objects;
+mod tags;
+mod text;
+
+use serde::Serialize;
+
+pub(super) use calls::CallReader;
+use json::JsonReader;
+pub(super) use lines::{Line, LineReader, LineStart};
+pub(super) use objects::ObjectReader;
+pub(super) use tags::TagReader;
+use text::Spoken;
+pub(super) use text::TextReader;
+
+use super::sections::{ARGS, THOUGHT, TOOL};
+use super::task::Task;
+use crate::model::Chunk;
+
+/// What a model writes that people want to read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Piece {
+    /// The thought of a step.
+    Thought,
+    /// The output of this name.
+    Output(String),
+}
+
+/// Reads a reply while it is written. Made by [`Adapter::live`](super::Adapter::live) for one reply;
+/// called by the driver with every chunk in order.
+pub trait Live: Send {
+    /// Takes a chunk, and tells what it adds to which piece.
+    fn push(&mut self, chunk: &Chunk, tell: &mut dyn FnMut(&Piece, &str));
+}
+
+/// Tells nothing before the reply is whole.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Live for Silent {
+    fn push(&mut self, _: &Chunk, _: &mut dyn FnMut(&Piece, &str)) {}
+}
+
+/// What the names in a reply stand for.
+#[derive(Debug, Clone)]
+struct Names {
+    /// Whether it is a step, with a thought and a call.
+    is_step: bool,
+    /// The tool whose arguments are outputs.
+    committing: Option<&'static str>,
+    /// The outputs that are texts. All others are told when they are whole.
+    texts: Vec<String>,
+}
+
+impl Names {
+    fn of(task: &Task) -> Self {
+        let outputs = match &task.tooling {
+            Some(tooling) => tooling.declared.outputs(),
+            None => task.signature.outputs(),
+        };
+        let texts = outputs.iter().filter(|field| field.ty.is_str());
+        Self {
+            is_step: task.tooling.is_some(),
+            committing: task.committing_tool(),
+            texts: texts.map(|field| field.name.clone()).collect(),
+        }
+    }
+
+    /// The output of this name, if it is a text.
+    fn output(&self, name: &str) -> Option<Piece> {
+        let is_known = self.texts.iter().any(|text| text == name);
+        is_known.then(|| Piece::Output(name.to_owned()))
+    }
+
+    fn is_committing(&self, tool: &str) -> bool {
+        self.committing == Some(tool.trim())
+    }
+}
+
+/// A field of a reply that is being read.
+#[derive(Debug)]
+enum Field {
+    /// A text that is told as it comes, without the space around it.
+    Told(Piece, Trimmed),
+    /// The name of a tool.
+    Tool,
+    /// The arguments of the committing tool.
+    Args(JsonReader),
+    /// Nothing that can be told yet.
+    Other,
+}
+
+/// The fields of a reply, whatever marks them.
+#[derive(Debug)]
+pub(super) struct Fields {
+    names: Names,
+    open: Field,
+    tool: String,
+}
+
+impl Fields {
+    pub(super) fn of(task: &Task) -> Self {
+        Self {
+            names: Names::of(task),
+            open: Field::Other,
+            tool: String::new(),
+        }
+    }
+
+    /// The field of this name begins.
+    pub(super) fn open(&mut self, name: &str) {
+        let told = |piece| Field::Told(piece, Trimmed::default());
+        self.open = match name {
+            THOUGHT if self.names.is_step => told(Piece::Thought),
+            TOOL if self.names.is_step => {
+                self.tool.clear();
+                Field::Tool
+            }
+            ARGS if self.names.is_step && self.names.is_committing(&self.tool) => {
+                Field::Args(JsonReader::default())
+            }
+            _ if self.names.is_step => Field::Other,
+            _ => self.names.output(name).map_or(Field::Other, told),
+        };
+    }
+
+    /// What comes now belongs to no field.
+    pub(super) fn close(&mut self) {
+        self.open = Field::Other;
+    }
+
+    /// More of the field that is open.
+    pub(super) fn push(&mut self, text: &str, tell: &mut dyn FnMut(&Piece, &str)) {
+        match &mut self.open {
+            // Quotes may be part of the text or stand around it.
+            Field::Told(Piece::Output(_), trimmed)
+                if !trimmed.has_begun && text.trim_start().starts_with('"') =>
+            {
+                self.open = Field::Other;
+            }
+            Field::Told(piece, trimmed) => trimmed.push(text, |text| tell(piece, text)),
+            Field::Tool => self.tool.push_str(text),
+            Field::Args(json) => {
+                let names = &self.names;
+                json.push(text, &mut |path, text| {
+                    if let [name] = path
+                        && let Some(piece) = names.output(name)
+                    {
+                        tell(&piece, text);
+                    }
+                });
+            }
+            Field::Other => {}
+        }
+    }
+}
+
+/// A text without the space around it, as it comes.
+#[derive(Debug, Default)]
+struct Trimmed {
+    has_begun: bool,
+    /// Space that counts only if something follows.
+    held: String,
+}
+
+impl Trimmed {
+    fn push(&mut self, text: &str, mut tell: impl FnMut(&str)) {
+        let text = match self.has_begun {
+            true => text,
+            false => text.trim_start(),
+        };
+        if text.is_empty() {
+            return;
+        }
+        self.has_begun = true;
+        let solid = text.trim_end();
+        if !solid.is_empty() {
+            let held = std::mem::take(&mut self.held);
+            if held.is_empty() {
+                tell(solid);
+            } else {
+                tell(&(held + solid));
+            }
+        }
+        self.held.push_str(&text[solid.len()..]);
+    }
+}

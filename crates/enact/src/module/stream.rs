@@ -1,0 +1,143 @@
+//! A run as a stream of what happens in it.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_util::Stream;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
+
+use super::{Call, Outcome};
+use crate::driver::{Listener, Update};
+use crate::error::{Error, ErrorKind};
+use crate::settings;
+use crate::signature::Shape;
+
+/// A run as a stream of what happens in it, in order. Made by [`Call::stream`](super::Call::stream).
+///
+/// The run goes on by itself, however slowly the stream is read. Dropping the stream cancels the run:
+/// the model is no longer asked, tools are told, and the log ends with `cancelled`.
+#[derive(Debug)]
+pub struct RunStream<O> {
+    updates: mpsc::UnboundedReceiver<Update>,
+    work: Work<O>,
+    cancellation: CancellationToken,
+}
+
+impl<S: Shape> Call<'_, S>
+where
+    S::Input: 'static,
+    S::Output: 'static,
+{
+    /// Starts the call in a task of its own, and gives what happens in it as a stream; a function set
+    /// with [`on_update`](Self::on_update) is told, too. Dropping the stream cancels the run.
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// use enact::adapter::Piece;
+    /// use enact::model::{ScriptedModel, call};
+    /// use enact::{ReAct, Tools, Update, values};
+    /// use serde_json::json;
+    ///
+    /// let agent = ReAct::dynamic("question -> answer", Tools::new())?.with_model(
+    ///     ScriptedModel::new([call("submit", json!({"answer": "Paris"})).thinking("I know it.")]),
+    /// );
+    /// let mut run = agent.call(values! { question: "Capital of France?" }).stream();
+    /// let mut answer = String::new();
+    /// while let Some(update) = run.next().await {
+    ///     match update {
+    ///         Update::Writing { piece: Piece::Output(_), text } => answer.push_str(&text),
+    ///         Update::TakenBack { piece: Piece::Output(_) } => answer.clear(),
+    ///         _ => {}
+    ///     }
+    /// }
+    /// let done = run.outcome().await?.finished()?;
+    /// assert_eq!(answer, "Paris");
+    /// assert_eq!(done.outputs["answer"], "Paris");
+    /// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stream(mut self) -> RunStream<S::Output> {
+        if tokio::runtime::Handle::try_current().is_err() {
+            let message = "a stream needs a tokio runtime: call it inside one";
+            return RunStream::failed(Error::new(ErrorKind::Misuse, message));
+        }
+        let cancellation = self.stops.cancellation.child_token();
+        self.stops.cancellation = cancellation.clone();
+        let (told, updates) = mpsc::unbounded_channel();
+        let also = self.listener.take();
+        self.listener = Some(Listener::new(move |update| {
+            if let Some(listener) = &also {
+                listener.tell(update);
+            }
+            // Whoever dropped the stream wants nothing more.
+            let _ = told.send(update.clone());
+        }));
+        let work = settings::inherit(self.into_owned().into_future()).in_current_span();
+        RunStream {
+            updates,
+            work: Work::UnderWay(tokio::spawn(work)),
+            cancellation,
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Work<O> {
+    UnderWay(JoinHandle<Result<Outcome<O>, Error>>),
+    /// It could not begin.
+    Failed(Error),
+    /// Its outcome was asked for.
+    Taken,
+}
+
+impl<O> RunStream<O> {
+    fn failed(error: Error) -> Self {
+        Self {
+            updates: mpsc::unbounded_channel().1,
+            work: Work::Failed(error),
+            cancellation: CancellationToken::new(),
+        }
+    }
+
+    /// What happens next; `None` once the run is over, waits for a person or has failed.
+    pub async fn next(&mut self) -> Option<Update> {
+        self.updates.recv().await
+    }
+
+    /// Waits for the run, and gives what awaiting the call would have given.
+    pub async fn outcome(mut self) -> Result<Outcome<O>, Error> {
+        match std::mem::replace(&mut self.work, Work::Taken) {
+            Work::UnderWay(mut work) => {
+                // Whoever stops waiting drops the stream, and with it the run.
+                match (&mut work).await {
+                    Ok(outcome) => outcome,
+                    Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                    Err(error) => {
+                        let message = "the runtime ended before the run";
+                        Err(Error::new(ErrorKind::Interrupted, message).with_source(error))
+                    }
+                }
+            }
+            Work::Failed(error) => Err(error),
+            Work::Taken => Err(Error::new(ErrorKind::Misuse, "the outcome was taken")),
+        }
+    }
+}
+
+impl<O> Stream for RunStream<O> {
+    type Item = Update;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Update>> {
+        self.updates.poll_recv(context)
+    }
+}
+
+impl<O> Unpin for RunStream<O> {}
+
+impl<O> Drop for RunStream<O> {
+    fn drop(&mut self) {
+        self.cancellation.cancel();
+    }
+}
