@@ -106,10 +106,13 @@ pub(crate) fn ending_problems(expected: &Expect, found: &Expect) -> Vec<String> 
 fn trace_problems(scenario: &Scenario, run: &Run) -> Vec<String> {
     let trace = run.trace();
     let mut problems = Vec::new();
-    let stepped = run.records().iter().filter_map(|record| match &record.event {
-        Event::Stepped(stepped) => Some((record.at, stepped)),
-        _ => None,
-    });
+    let stepped = run
+        .records()
+        .iter()
+        .filter_map(|record| match &record.event {
+            Event::Stepped(stepped) => Some((record.at, stepped)),
+            _ => None,
+        });
     let stepped: Vec<_> = stepped.collect();
     if trace.steps.len() != stepped.len() || trace.total_iterations != stepped.len() {
         problems.push(format!(
@@ -168,10 +171,7 @@ fn lacks(step: &TraceStep, is_over: bool) -> Vec<&'static str> {
     for action in &step.actions {
         need(!action.call.name.is_empty(), "the name of a tool");
         need(!action.call.id.is_empty(), "the id of a call");
-        need(
-            action.observation.is_some() || !is_over,
-            "an observation",
-        );
+        need(action.observation.is_some() || !is_over, "an observation");
     }
     lacks
 }

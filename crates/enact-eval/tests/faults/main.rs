@@ -2,10 +2,7 @@
 //! accuracy, trace completeness and error recovery are measured against the truth, by the same
 //! functions that `enact eval` uses.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "test code outside of test functions"
-)]
+#![expect(clippy::unwrap_used, reason = "test code outside of test functions")]
 
 mod check;
 mod play;
@@ -52,8 +49,16 @@ async fn every_scenario_ends_as_it_truly_does() {
         }
         trials.push(trial);
     }
-    println!("{} scenarios, {} not as they should be", scenarios.len(), failures.len());
-    for name in ["termination accuracy", "trace completeness", "error recovery"] {
+    println!(
+        "{} scenarios, {} not as they should be",
+        scenarios.len(),
+        failures.len()
+    );
+    for name in [
+        "termination accuracy",
+        "trace completeness",
+        "error recovery",
+    ] {
         let one = criterion(&trials, name);
         let value = one.value.unwrap() * 100.0;
         println!("{name}: {value:.1} % ({})", one.basis);
@@ -107,7 +112,10 @@ async fn a_crash_at_any_event_changes_no_ending() {
 
 /// The names of all variants, as the type itself tells them.
 fn variants<T: DeserializeOwned>() -> BTreeSet<String> {
-    let error = serde_json::from_str::<T>("\"?\"").err().unwrap().to_string();
+    let error = serde_json::from_str::<T>("\"?\"")
+        .err()
+        .unwrap()
+        .to_string();
     let (_, names) = error.split_once("expected one of").unwrap();
     let names = names.split('`').skip(1).step_by(2);
     names.map(str::to_owned).collect()

@@ -60,7 +60,9 @@ pub(crate) fn failing(name: &str) -> FnTool {
 pub(crate) fn flaky(name: &str, failures: usize) -> FnTool {
     let left = Arc::new(AtomicUsize::new(failures));
     tool(name, move |query, _| {
-        let fails = left.try_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        let fails = left.try_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
+            left.checked_sub(1)
+        });
         async move {
             match fails {
                 Ok(_) => Err(ToolError::new("try again later")),

@@ -17,9 +17,10 @@ pub(crate) fn spoken(agent: &ReAct, adapter: &str, turn: &Turn) -> ScriptStep {
     let said = match &turn.said {
         Said::Text(text) => say(text),
         Said::Fails(kind) => fail(*kind, format!("it failed: {}", kind.as_str())),
-        Said::Step { thought, calls: list } if adapter == "native" => {
-            calls(list.clone()).thinking(thought)
-        }
+        Said::Step {
+            thought,
+            calls: list,
+        } if adapter == "native" => calls(list.clone()).thinking(thought),
         Said::Step { thought, calls } => {
             let calls = calls.iter().map(|(name, args)| Call {
                 id: String::new(),

@@ -54,7 +54,11 @@ impl LanguageModel for Paced {
         let pause = tokio::time::sleep(time.unwrap_or_default());
         Box::pin(futures_util::stream::once(pause).flat_map({
             let mut reply = Some(reply);
-            move |()| reply.take().unwrap_or_else(|| Box::pin(futures_util::stream::empty()))
+            move |()| {
+                reply
+                    .take()
+                    .unwrap_or_else(|| Box::pin(futures_util::stream::empty()))
+            }
         }))
     }
 }

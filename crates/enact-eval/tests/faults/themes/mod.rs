@@ -34,5 +34,7 @@ pub(crate) fn all() -> Vec<Scenario> {
 
 /// The same in the words of each adapter.
 fn in_all_adapters(make: impl Fn() -> Scenario) -> impl Iterator<Item = Scenario> {
-    ADAPTERS.into_iter().map(move |adapter| make().under(adapter))
+    ADAPTERS
+        .into_iter()
+        .map(move |adapter| make().under(adapter))
 }

@@ -40,12 +40,7 @@ fn recovering() -> Vec<Scenario> {
             succeeds("a tree").recovers_from(2),
         )
         .tools(|| set([flaky("search", 2)]))
-        .script([
-            looks("oak"),
-            looks("oak"),
-            looks("oak"),
-            submits("a tree"),
-        ]),
+        .script([looks("oak"), looks("oak"), looks("oak"), submits("a tree")]),
         scenario(
             "a tool fails, and works with other arguments",
             succeeds("a tree").recovers_from(1),
@@ -78,7 +73,14 @@ fn recovering() -> Vec<Scenario> {
             "three tools fail in three ways, the fourth helps",
             succeeds("a tree").recovers_from(3),
         )
-        .tools(|| set([failing("archive"), panicking("index"), stuck("web"), search()]))
+        .tools(|| {
+            set([
+                failing("archive"),
+                panicking("index"),
+                stuck("web"),
+                search(),
+            ])
+        })
         .script([
             uses("archive", "oak"),
             uses("index", "oak"),
@@ -222,7 +224,14 @@ fn side_by_side() -> Vec<Scenario> {
             "all calls side by side fail, then one works",
             succeeds("a tree").recovers_from(3),
         )
-        .tools(|| set([failing("archive"), panicking("index"), stuck("web"), search()]))
+        .tools(|| {
+            set([
+                failing("archive"),
+                panicking("index"),
+                stuck("web"),
+                search(),
+            ])
+        })
         .script([
             acts(
                 "Three sources at once for oak.",
