@@ -2,7 +2,7 @@
 
 use enact::Run;
 use enact::model::Usage;
-use enact::run::{Event, PredictorName, Trace, TraceStep};
+use enact::run::{ActionKind, Event, PredictorName, Trace, TraceStep};
 use enact_eval::Trial;
 use enact_eval::criteria::{Criterion, criteria};
 use enact_eval::dataset::Example;
@@ -41,6 +41,7 @@ pub(crate) fn found(scenario: &Scenario, played: &Played) -> Expect {
         tool_errors: trial.figures.tool_errors,
         recovers: recovered.map(|share| share == 1.0),
         cut_off: complete.of - complete.hits,
+        observations: None,
     }
 }
 
@@ -78,8 +79,30 @@ pub(crate) fn problems(scenario: &Scenario, played: &Played) -> Vec<String> {
         scenario.script.len().to_string(),
         played.turns.to_string(),
     );
+    problems.extend(observation_problem(expected, &played.run.trace()));
     problems.extend(trace_problems(scenario, &played.run));
     problems
+}
+
+/// Whether the calls gave what they should, in order. The call that ends the run gives nothing.
+fn observation_problem(expected: &Expect, trace: &Trace) -> Option<String> {
+    let expected = expected.observations.as_ref()?;
+    let actions = trace.steps.iter().flat_map(|step| &step.actions);
+    let calls = actions.filter(|action| action.kind != ActionKind::FinalAnswer);
+    let seen: Vec<String> = calls
+        .map(|action| {
+            action
+                .observation
+                .as_ref()
+                .map_or("none".to_owned(), |one| one.text())
+        })
+        .collect();
+    let is_so = seen.len() == expected.len()
+        && seen
+            .iter()
+            .zip(expected)
+            .all(|(seen, text)| seen.contains(text));
+    (!is_so).then(|| format!("observations: expected {expected:?}, found {seen:?}"))
 }
 
 /// Whether a run ends as it should: for the right reason, with the right outputs.

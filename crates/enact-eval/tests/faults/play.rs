@@ -8,8 +8,8 @@ use std::time::Duration;
 use enact::model::{Retrying, ScriptStep};
 use enact::run::QuestionKind;
 use enact::{
-    CancellationToken, Decision, Error, ErrorKind, LanguageModel, Outcome, Question, ReAct, Run,
-    Update, Values, values,
+    CancellationToken, Decision, Error, ErrorKind, LanguageModel, Outcome, Paused, Question, ReAct,
+    Run, Update, Values, values,
 };
 
 use crate::scenario::{Person, Scenario, Stop, When};
@@ -91,18 +91,12 @@ impl Caller<'_> {
             };
             let mut call = stops.on(agent.resume_stored(self.store.clone(), RUN));
             if let Ok(Outcome::Paused(paused)) = &outcome {
-                let mut goes_on = true;
-                for question in paused.questions() {
-                    call = match people.decide(question) {
-                        Some(decision) => call.answer(&question.confirmation_id, decision),
-                        None => {
-                            goes_on = false;
-                            call
-                        }
-                    };
-                }
-                if !goes_on && !people.cancel {
+                let decisions = people.decide(paused);
+                if decisions.is_empty() && !people.cancel {
                     break;
+                }
+                for (id, decision) in decisions {
+                    call = call.answer(id, decision);
                 }
                 if people.cancel {
                     call = call.cancel_with(cancelled());
@@ -152,28 +146,36 @@ impl People {
         }
     }
 
-    /// What is decided about a question; none if nobody does.
-    fn decide(&mut self, question: &Question) -> Option<Decision> {
-        let id = &question.confirmation_id;
-        if let Some(decided) = self.decided.get(id) {
-            return decided.clone();
-        }
-        // Only a crash leaves calls in doubt, and the scripts know of none.
-        let decided = if question.kind == QuestionKind::InDoubt {
-            Some(Decision::Approve)
-        } else {
-            match self.waiting.next() {
-                Some(Person::Says(text)) => Some(question.read(text)),
-                Some(Person::Decides(decision)) => Some(decision),
-                Some(Person::Cancels) => {
-                    self.cancel = true;
-                    None
-                }
-                Some(Person::Leaves) | None => None,
+    /// What is decided about the open questions, by those who decide.
+    fn decide(&mut self, paused: &Paused) -> Vec<(String, Decision)> {
+        let mut decisions = Vec::new();
+        for question in paused.questions() {
+            let id = &question.confirmation_id;
+            if !self.decided.contains_key(id) {
+                let decided = self.ask(question);
+                self.decided.insert(id.clone(), decided);
             }
-        };
-        self.decided.insert(id.clone(), decided.clone());
-        decided
+            if let Some(Some(decision)) = self.decided.get(id) {
+                decisions.push((id.clone(), decision.clone()));
+            }
+        }
+        decisions
+    }
+
+    fn ask(&mut self, question: &Question) -> Option<Decision> {
+        // Only a crash leaves calls in doubt, and the scripts know of none.
+        if question.kind == QuestionKind::InDoubt {
+            return Some(Decision::Approve);
+        }
+        match self.waiting.next() {
+            Some(Person::Says(text)) => Some(question.read(text)),
+            Some(Person::Decides(decision)) => Some(decision),
+            Some(Person::Cancels) => {
+                self.cancel = true;
+                None
+            }
+            Some(Person::Leaves) | None => None,
+        }
     }
 }
 

@@ -45,6 +45,8 @@ pub(crate) struct Expect {
     pub(crate) recovers: Option<bool>,
     /// How many steps are over without a result, because the run ended under them.
     pub(crate) cut_off: u64,
+    /// What calls gave, in order, where the scenario is about that: texts that stand in it.
+    pub(crate) observations: Option<Vec<&'static str>>,
 }
 
 /// Something from outside that stops the run.
@@ -171,6 +173,7 @@ fn ended(reason: TerminationReason, outputs: Option<Values>) -> Expect {
         tool_errors: 0,
         recovers: None,
         cut_off: 0,
+        observations: None,
     }
 }
 
@@ -217,6 +220,11 @@ impl Expect {
 
     pub(crate) fn does_not_recover_from(mut self, tool_errors: u64) -> Self {
         (self.tool_errors, self.recovers) = (tool_errors, Some(false));
+        self
+    }
+
+    pub(crate) fn observing<const N: usize>(mut self, texts: [&'static str; N]) -> Self {
+        self.observations = Some(texts.to_vec());
         self
     }
 

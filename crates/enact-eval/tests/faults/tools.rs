@@ -46,7 +46,10 @@ pub(crate) fn constant(name: &str) -> FnTool {
 
 /// Changes something.
 pub(crate) fn write() -> FnTool {
-    tool("write", |_, _| async { Ok("written".to_owned()) })
+    tool(
+        "write",
+        |query, _| async move { Ok(format!("written {query}")) },
+    )
 }
 
 /// Fails each time.

@@ -120,13 +120,15 @@ fn budgets() -> Vec<Scenario> {
         scenario("the tokens suffice", succeeds("a tree"))
             .setup(limited(|limits| limits.token_budget = Some(40_000)))
             .script([looks("oak"), looks("elm"), submits("a tree")]),
-        scenario("the tokens do not suffice for one request", {
-            fails(TokenBudget, ErrorKind::NoAnswer)
-        })
+        scenario(
+            "the tokens do not suffice for one request",
+            fails(TokenBudget, ErrorKind::NoAnswer),
+        )
         .setup(limited(|limits| limits.token_budget = Some(100))),
-        scenario("the money does not suffice for one request", {
-            fails(CostBudget, ErrorKind::NoAnswer)
-        })
+        scenario(
+            "the money does not suffice for one request",
+            fails(CostBudget, ErrorKind::NoAnswer),
+        )
         .setup(|agent| priced(limited(|limits| limits.cost_budget = Some(0.1))(agent))),
     ]);
     all

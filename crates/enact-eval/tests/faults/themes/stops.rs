@@ -146,16 +146,17 @@ fn interruptions() -> Vec<Scenario> {
         .script([looks("oak"), submits("a tree")])
         .stopped_by(stopped(When::InTool))
         .resumed(1),
-        scenario("interrupted while the answer is extracted, then resumed", {
-            partial(MaxIterations)
-        })
+        scenario(
+            "interrupted while the answer is extracted, then resumed",
+            partial(MaxIterations),
+        )
         .setup(|agent| agent.with_max_iterations(1))
         .script([looks("oak"), answers(), answers()])
         .stopped_by(stopped(When::Asking(PredictorName::Extract, 1)))
         .resumed(1),
         scenario(
             "interrupted while the transcript is summarised, then resumed",
-            { succeeds("a tree") },
+            succeeds("a tree"),
         )
         .script(and(
             too_long(),
@@ -163,9 +164,10 @@ fn interruptions() -> Vec<Scenario> {
         ))
         .stopped_by(stopped(When::Asking(PredictorName::Summarise, 1)))
         .resumed(1),
-        scenario("interrupted after a tool failed, then resumed", {
-            succeeds("a tree").recovers_from(1)
-        })
+        scenario(
+            "interrupted after a tool failed, then resumed",
+            succeeds("a tree").recovers_from(1),
+        )
         .tools(|| set([crate::tools::failing("archive"), search()]))
         .script([uses("archive", "oak"), looks("oak"), submits("a tree")])
         .stopped_by(stopped(When::After(is_finished)))
