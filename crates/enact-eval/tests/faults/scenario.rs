@@ -273,9 +273,14 @@ pub(crate) fn submits(answer: impl Into<Value>) -> Turn {
 
 /// The answer when the model has to answer from what it has.
 pub(crate) fn answers() -> Turn {
-    turn(Said::Outputs(
-        values! { reasoning: "from what there is", answer: "partial" },
-    ))
+    answers_with("partial")
+}
+
+/// The same with another answer.
+pub(crate) fn answers_with(answer: impl Into<Value>) -> Turn {
+    let answer: Value = answer.into();
+    let values = values! { reasoning: "from what there is", answer: answer };
+    turn(Said::Outputs(values))
 }
 
 /// The summary of a transcript that no longer fits.

@@ -90,9 +90,9 @@ pub(crate) fn picky(name: &str, wanted: &'static str) -> FnTool {
 
 /// Panics each time.
 pub(crate) fn panicking(name: &str) -> FnTool {
-    tool(name, |query, _| async move {
-        assert!(query.is_empty(), "the tool is broken");
-        Ok(query)
+    // Unwinds like a panic, and prints nothing.
+    tool(name, |_, _| async {
+        std::panic::resume_unwind(Box::new("the tool is broken"))
     })
 }
 

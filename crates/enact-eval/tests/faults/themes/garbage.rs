@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::in_all_adapters;
 use crate::scenario::{
-    Expect, Scenario, Turn, acts, answers, fails, looks, partial, says, scenario, submits, succeeds,
+    Expect, Scenario, Turn, acts, answers, answers_with, fails, looks, partial, says, scenario,
+    submits, succeeds,
 };
 
 const WHOLE_NUMBER: &str = "question -> answer: int";
@@ -14,6 +15,7 @@ const TWO_OUTPUTS: &str = "question -> answer, pages: int";
 
 pub(super) fn scenarios() -> Vec<Scenario> {
     let mut all = in_each_adapter();
+    all.extend(talk());
     all.extend(of_models_that_call_tools());
     all.extend(while_answering());
     all
@@ -117,32 +119,44 @@ fn in_each_adapter() -> Vec<Scenario> {
     all
 }
 
-fn of_models_that_call_tools() -> Vec<Scenario> {
-    let broken = |arguments: &str| acts("I look for oak.", [("search", json!(arguments))]);
-    vec![
+/// Text where a call was asked for.
+fn talk() -> Vec<Scenario> {
+    let number = |name: &str, answer: i64| scenario(name, succeeds(answer)).signature(WHOLE_NUMBER);
+    let mut all: Vec<Scenario> = in_all_adapters(|| {
         scenario(
             "prose is the answer where it can be one",
             succeeds("An oak is a tree."),
         )
-        .script([says("An oak is a tree.")]),
+        .script([looks("oak"), says("An oak is a tree.")])
+    })
+    .collect();
+    all.extend(in_all_adapters(|| {
         scenario(
             "a refusal is an answer where it can be one",
             succeeds("I cannot help with that."),
         )
-        .script([looks("oak"), says("I cannot help with that.")]),
-        scenario("prose is no number, and a reminder helps", succeeds(42))
-            .signature(WHOLE_NUMBER)
-            .script([says("I think it is many."), submits(42)]),
-        scenario(
-            "a refusal is no number, and the answer is extracted",
-            succeeds(0),
-        )
-        .signature(WHOLE_NUMBER)
-        .script([
+        .script([says("I cannot help with that.")])
+    }));
+    all.extend(in_all_adapters(move || {
+        number("prose is no number, and a reminder helps", 42)
+            .script([says("I think it is many."), submits(42)])
+    }));
+    all.extend(in_all_adapters(move || {
+        number("a refusal is no number, and the answer is extracted", 0).script([
             says("I cannot help with that."),
             says("I still cannot help with that."),
-            says(r#"{"reasoning": "nothing is known", "answer": 0}"#),
-        ]),
+            answers_with(0),
+        ])
+    }));
+    all.extend(in_all_adapters(move || {
+        number("broken JSON is told", 42).script([says("{\"query\": \"oak"), submits(42)])
+    }));
+    all
+}
+
+fn of_models_that_call_tools() -> Vec<Scenario> {
+    let broken = |arguments: &str| acts("I look for oak.", [("search", json!(arguments))]);
+    vec![
         scenario(
             "arguments that can be mended are mended",
             succeeds("a tree"),
