@@ -37,6 +37,16 @@ pub(super) fn step(state: &RunState, reply: Reply, duration: Duration) -> Event 
         }
     };
     let StepReply { thought, calls } = read.value;
+    // Who says nothing has not answered, however often.
+    if calls.is_empty() && thought.trim().is_empty() {
+        let problem = format!("Your reply is empty. {}", way_on(state.program()));
+        return Event::Misread {
+            predictor: PredictorName::Step,
+            reply,
+            problem,
+            duration,
+        };
+    }
     let done = state.program().completion.tool_name();
     let acts = calls.iter().any(|call| call.name != done);
     if acts && let Some(problem) = thoughts::problem(state, &thought, &calls) {
@@ -85,7 +95,6 @@ fn without_calls(state: &RunState, text: &str) -> StepOutcome {
     let program = state.program();
     if let [only] = program.declared.outputs()
         && only.ty.is_str()
-        && !text.trim().is_empty()
     {
         return StepOutcome::Commit(Values::from_iter([(
             only.name.clone(),
@@ -95,23 +104,24 @@ fn without_calls(state: &RunState, text: &str) -> StepOutcome {
     if state.was_nudged() {
         return StepOutcome::Extract;
     }
-    let outputs: Vec<String> = program
-        .declared
-        .outputs()
-        .iter()
-        .map(|field| format!("`{}`", field.name))
-        .collect();
+    StepOutcome::Nudge(format!("You called no tool. {}", way_on(program)))
+}
+
+/// How a model that called nothing can go on.
+fn way_on(program: &Program) -> String {
+    let fields = program.declared.outputs().iter();
+    let outputs: Vec<String> = fields.map(|field| format!("`{}`", field.name)).collect();
     let outputs = outputs.join(", ");
-    StepOutcome::Nudge(match program.completion {
+    match program.completion {
         Completion::Submit => format!(
-            "You called no tool. If the task is done, call `submit` with {outputs}; otherwise call \
-             the tool that takes you further."
+            "If the task is done, call `submit` with {outputs}; otherwise call the tool that takes \
+             you further."
         ),
         Completion::Finish => format!(
-            "You called no tool. If you know enough to give {outputs}, call `finish`; otherwise \
-             call the tool that takes you further."
+            "If you know enough to give {outputs}, call `finish`; otherwise call the tool that \
+             takes you further."
         ),
-    })
+    }
 }
 
 fn decide(

@@ -98,6 +98,32 @@ async fn a_good_step_refills_the_repair_budget() {
 }
 
 #[tokio::test]
+async fn an_empty_reply_is_a_bad_one_and_never_an_answer() {
+    for signature in ["question -> answer", "question -> answer: int"] {
+        let played = agent(
+            signature,
+            search_and_add(),
+            [
+                say(""),
+                say("  \n"),
+                say(""),
+                say(""),
+                say(r#"{"reasoning": "r", "answer": 0}"#),
+            ],
+        );
+        let done = played.call(values! { question: "q" }).await;
+        assert_eq!(done.termination, TerminationReason::Failure);
+        assert!(!done.success());
+        let requests = played.model.requests();
+        let told = requests[1].prompt.iter().last().unwrap().text();
+        assert!(
+            told.starts_with("Your reply is empty. If the task is done, call `submit`"),
+            "{told}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn lesson_empty_arguments_mean_no_arguments() {
     let played = agent(
         "question -> answer",
