@@ -1,8 +1,6 @@
 //! `enact cancel` and `enact rm`.
 
-use enact::TerminationReason;
 use enact::run::store::Store as _;
-use enact::run::{Event, Record};
 
 use super::ended;
 use crate::args::OneRunArgs;
@@ -25,14 +23,8 @@ async fn cancel_now(args: &OneRunArgs) -> Result<(), Failure> {
             format!("the run `{id}` is over already"),
         ));
     }
-    let event = Event::Failed {
-        reason: TerminationReason::Cancelled,
-        message: "the run was cancelled".to_owned(),
-    };
-    store
-        .append(&lease, &[Record::now(run.records().len() as u64, event)])
-        .await?;
-    Ok(())
+    let records = run.following(run.cancellation());
+    Ok(store.append(&lease, &records).await?)
 }
 
 /// Forgets a run, unless a process works on it.

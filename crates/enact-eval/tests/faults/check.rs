@@ -32,7 +32,6 @@ pub(crate) fn found(scenario: &Scenario, played: &Played) -> Expect {
     let run = &played.run;
     let trial = trial(scenario, run);
     let recovered = criterion(std::slice::from_ref(&trial), "error recovery").value;
-    let complete = trial.figures.complete;
     Expect {
         reason: run.termination(),
         success: run.trace().success,
@@ -40,7 +39,6 @@ pub(crate) fn found(scenario: &Scenario, played: &Played) -> Expect {
         error: played.error,
         tool_errors: trial.figures.tool_errors,
         recovers: recovered.map(|share| share == 1.0),
-        cut_off: complete.of - complete.hits,
         observations: None,
     }
 }
@@ -68,11 +66,6 @@ pub(crate) fn problems(scenario: &Scenario, played: &Played) -> Vec<String> {
         "recovers",
         format!("{:?}", expected.recovers),
         format!("{:?}", found.recovers),
-    );
-    compare(
-        "steps cut off",
-        expected.cut_off.to_string(),
-        found.cut_off.to_string(),
     );
     compare(
         "turns played",
@@ -146,7 +139,7 @@ fn trace_problems(scenario: &Scenario, run: &Run) -> Vec<String> {
     }
     for (number, (step, (at, stepped))) in (1..).zip(trace.steps.iter().zip(&stepped)) {
         let is_over = number < trace.steps.len() || run.termination().is_some();
-        let lacks = lacks(step, is_over && scenario.expect.cut_off == 0);
+        let lacks = lacks(step, is_over);
         let is_in_place = step.iteration == number
             && step.timestamp == *at
             && step.actions.len() == stepped.calls.len()

@@ -232,7 +232,7 @@ impl Stops {
                     asked.fetch_add(1, Ordering::SeqCst) + 1 == nth
                 }
                 (When::InTool, Update::Progress { .. }) => true,
-                (When::After(is_it), Update::Recorded(record)) => is_it(&record.event),
+                (When::After(is_it), Update::Recorded { record }) => is_it(&record.event),
                 _ => false,
             };
             if is_now {

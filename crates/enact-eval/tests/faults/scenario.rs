@@ -43,8 +43,6 @@ pub(crate) struct Expect {
     pub(crate) tool_errors: u64,
     /// Whether the agent succeeds after a tool failed; none if none did, or the run is not over.
     pub(crate) recovers: Option<bool>,
-    /// How many steps are over without a result, because the run ended under them.
-    pub(crate) cut_off: u64,
     /// What calls gave, in order, where the scenario is about that: texts that stand in it.
     pub(crate) observations: Option<Vec<&'static str>>,
 }
@@ -172,7 +170,6 @@ fn ended(reason: TerminationReason, outputs: Option<Values>) -> Expect {
         error: None,
         tool_errors: 0,
         recovers: None,
-        cut_off: 0,
         observations: None,
     }
 }
@@ -225,11 +222,6 @@ impl Expect {
 
     pub(crate) fn observing<const N: usize>(mut self, texts: [&'static str; N]) -> Self {
         self.observations = Some(texts.to_vec());
-        self
-    }
-
-    pub(crate) fn cuts_off(mut self, steps: u64) -> Self {
-        self.cut_off = steps;
         self
     }
 }

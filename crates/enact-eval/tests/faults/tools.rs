@@ -133,6 +133,6 @@ pub(crate) fn asking(name: &str) -> FnTool {
 /// Fails, after it has asked a model of its own.
 pub(crate) fn spending(name: &str) -> FnTool {
     tool(name, |_, _| async {
-        Err(ToolError::new("the index is empty").costing(Usage::of_request(50, 5)))
+        Err(ToolError::new("the index is empty").costing(Usage::of_request(50, 5), 0.0))
     })
 }

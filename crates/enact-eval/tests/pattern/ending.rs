@@ -256,7 +256,7 @@ async fn cancelled() {
     let agent = scripted([looks("oak")]);
     let call = agent.agent.call(question()).cancel_with(token);
     let call = call.on_update(move |update| {
-        if let Update::Recorded(record) = update
+        if let Update::Recorded { record } = update
             && matches!(record.event, Event::ToolFinished { .. })
         {
             stop.cancel();

@@ -12,6 +12,7 @@ mod acting;
 mod behaviour;
 mod criteria;
 mod ending;
+mod models;
 mod observing;
 mod options;
 mod result;
@@ -52,6 +53,7 @@ fn all() -> Vec<Row> {
         result::rows(),
         behaviour::rows(),
         criteria::rows(),
+        models::rows(),
     ];
     tables.into_iter().flatten().collect()
 }

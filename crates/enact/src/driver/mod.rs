@@ -229,20 +229,15 @@ fn end(state: &RunState, last_failure: Option<ModelError>) -> Result<Stop, Error
 }
 
 async fn cancel(state: &mut RunState, world: &World) -> Error {
-    let message = "the run was cancelled".to_owned();
-    let reason = TerminationReason::Cancelled;
-    let event = Event::Failed {
-        reason,
-        message: message.clone(),
-    };
     let open = state.open_calls();
-    if let Err(error) = record(state, world, [event]).await {
+    let events = state.run().cancellation();
+    if let Err(error) = record(state, world, events).await {
         return error;
     }
     for call in open {
         tools::abandon(world, state.run(), &call).await;
     }
-    Error::new(ErrorKind::Cancelled, message)
+    Error::new(ErrorKind::Cancelled, "the run was cancelled")
 }
 
 /// Writes events down, then takes them into the state.

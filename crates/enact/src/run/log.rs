@@ -1,12 +1,13 @@
 //! A run: its log, and what can be told from it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::asked::{self, AskedQuestion};
 use super::event::{Event, FORMAT, PredictorName, Record, TerminationReason};
-use super::history::{Entry, History};
+use super::history::{Entry, History, Observation};
 use super::question::{ConfirmationStatus, Question};
 use super::scratchpad;
 use super::started::Started;
@@ -96,7 +97,7 @@ impl Run {
     }
 
     /// These events as the records that come next, happening now.
-    pub(crate) fn following(&self, events: impl IntoIterator<Item = Event>) -> Vec<Record> {
+    pub fn following(&self, events: impl IntoIterator<Item = Event>) -> Vec<Record> {
         let first = self.records.len() as u64;
         let events = (first..).zip(events);
         events
@@ -148,6 +149,38 @@ impl Run {
     /// The last step, if all that it did is over.
     pub(crate) fn last_step(&self) -> Option<TraceStep> {
         trace::last_step(self)
+    }
+
+    /// The events that end a run for good before it has outputs. Calls that gave nothing are said to
+    /// have been given up.
+    pub fn cancellation(&self) -> Vec<Event> {
+        let last = self.trace().steps.pop();
+        let actions = last.into_iter().flat_map(|step| step.actions);
+        let given_up = actions.filter(|action| action.observation.is_none());
+        let mut events: Vec<Event> = given_up
+            .map(|action| {
+                let name = &action.call.name;
+                let what = match action.attempts {
+                    0 => "it was not executed",
+                    _ => "it is not known whether it happened",
+                };
+                Event::ToolFinished {
+                    observation: Observation::error(format!(
+                        "Error executing {name}: the run was cancelled, and {what}"
+                    )),
+                    call_id: action.call.id,
+                    duration: Duration::ZERO,
+                    from_record: false,
+                    usage: Usage::default(),
+                    cost: 0.0,
+                }
+            })
+            .collect();
+        events.push(Event::Failed {
+            reason: TerminationReason::Cancelled,
+            message: "the run was cancelled".to_owned(),
+        });
+        events
     }
 
     /// Tokens and requests spent so far.

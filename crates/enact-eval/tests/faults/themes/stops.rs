@@ -64,13 +64,16 @@ fn cancellations() -> Vec<Scenario> {
     all.extend([
         scenario("cancelled before the first request", cancelled())
             .stopped_by(stopped(When::AtOnce)),
-        scenario("cancelled while a tool runs", cancelled().cuts_off(1))
-            .tools(|| set([reporting("search")]))
-            .script([looks("oak")])
-            .stopped_by(stopped(When::InTool)),
+        scenario(
+            "cancelled while a tool runs",
+            cancelled().does_not_recover_from(1),
+        )
+        .tools(|| set([reporting("search")]))
+        .script([looks("oak")])
+        .stopped_by(stopped(When::InTool)),
         scenario(
             "cancelled between start and run of a tool",
-            cancelled().cuts_off(1),
+            cancelled().does_not_recover_from(1),
         )
         .script([looks("oak")])
         .stopped_by(stopped(When::After(is_start_of_tool))),
@@ -90,7 +93,7 @@ fn cancellations() -> Vec<Scenario> {
             .stopped_by(stopped(When::Asking(PredictorName::Summarise, 1))),
         scenario(
             "cancelled while it waits for a person",
-            cancelled().cuts_off(1),
+            cancelled().does_not_recover_from(1),
         )
         .tools(|| set([write().require_confirmation()]))
         .script([uses("write", "oak")])
