@@ -22,7 +22,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "driver",
-        &["error", "model", "react", "run", "telemetry", "tool"],
+        &[
+            "adapter",
+            "error",
+            "model",
+            "react",
+            "run",
+            "telemetry",
+            "tool",
+        ],
     ),
     ("telemetry", &[]),
     ("settings", &["adapter", "model", "telemetry"]),

@@ -37,6 +37,7 @@ mod storing;
 mod streaming;
 mod thoughts;
 mod tooling;
+mod writing;
 
 use std::sync::Arc;
 
