@@ -28,6 +28,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "model",
             "react",
             "run",
+            "signature",
             "telemetry",
             "tool",
         ],
