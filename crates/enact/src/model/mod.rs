@@ -4,7 +4,12 @@
 //! ([`Retrying`], [`ScriptedModel`]); it is called by drivers. The layer knows nothing of
 //! signatures, adapters or agents.
 
+#[cfg(feature = "anthropic")]
+pub mod anthropic;
 mod error;
+pub mod failure;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod http;
 mod message;
 #[cfg(feature = "openai")]
 pub mod openai;
@@ -13,12 +18,15 @@ mod reply;
 mod request;
 pub mod retry;
 mod scripted;
+mod timeouts;
 
 use std::fmt;
 use std::pin::Pin;
 
 use futures_util::{Stream, StreamExt as _};
 
+#[cfg(feature = "anthropic")]
+pub use anthropic::Anthropic;
 pub use error::{ModelError, ModelErrorKind};
 pub use message::{Image, ImageSource, Message, Part, Prompt, RawCall};
 #[cfg(feature = "openai")]
@@ -28,6 +36,7 @@ pub use reply::{Chunk, FinishReason, Reply, ReplyBuilder, Usage};
 pub use request::{Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice};
 pub use retry::Retrying;
 pub use scripted::{ScriptStep, ScriptedModel, call, calls, fail, say};
+pub use timeouts::Timeouts;
 
 /// The chunks of one reply, in the order in which the model produced them.
 pub type ReplyStream<'a> = Pin<Box<dyn Stream<Item = Result<Chunk, ModelError>> + Send + 'a>>;
