@@ -164,12 +164,25 @@ impl Provider {
     /// # Errors
     /// When the key is missing, or the address is none.
     pub fn model(&self, model: &str) -> Result<Arc<dyn LanguageModel>, ModelError> {
-        self.model_with(model, &environment)
+        self.model_with(model, &self.base_url(), &environment)
+    }
+
+    /// The same at another address.
+    ///
+    /// # Errors
+    /// When the key is missing, or the address is none.
+    pub fn model_at(
+        &self,
+        model: &str,
+        base_url: &str,
+    ) -> Result<Arc<dyn LanguageModel>, ModelError> {
+        self.model_with(model, base_url, &environment)
     }
 
     fn model_with(
         &self,
         model: &str,
+        base_url: &str,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Arc<dyn LanguageModel>, ModelError> {
         if model.trim().is_empty() {
@@ -183,7 +196,6 @@ impl Provider {
         if key.is_none() && !self.is_local() {
             return Err(self.no_key());
         }
-        let base_url = self.address(variable);
         let noted = |error: ModelError| {
             let kind = error.kind();
             ModelError::new(kind, format!("{error}; see {}", self.address_variable()))
@@ -224,11 +236,23 @@ impl Provider {
     /// # Errors
     /// When the key is missing, or nobody answers as expected.
     pub async fn models(&self, patience: Duration) -> Result<Vec<String>, ModelError> {
-        let key = self.key(&environment);
-        if key.is_none() && !self.is_local() {
+        if !self.is_configured() {
             return Err(self.no_key());
         }
-        let base_url = self.address(&environment);
+        self.models_at(&self.base_url(), patience).await
+    }
+
+    /// The same at another address, which is asked without a key if there is none.
+    ///
+    /// # Errors
+    /// When nobody answers as expected.
+    pub async fn models_at(
+        &self,
+        base_url: &str,
+        patience: Duration,
+    ) -> Result<Vec<String>, ModelError> {
+        let key = self.key(&environment);
+        let base_url = base_url.trim().trim_end_matches('/');
         let auth = match &key {
             Some(key) => AuthData::from_single(key.expose_secret()),
             None => AuthData::from_single("none"),
@@ -238,7 +262,7 @@ impl Provider {
             Wire::Local => AdapterKind::OpenAI,
             _ => self.kind,
         };
-        let client = client::http(&base_url, patience)?;
+        let client = client::http(base_url, patience)?;
         let endpoint = Endpoint::from_owned(format!("{base_url}/"));
         let asked = client.all_model_names(kind, (endpoint, auth));
         let secrets: Vec<&str> = key
@@ -247,7 +271,7 @@ impl Provider {
             .into_iter()
             .collect();
         let words = self.words();
-        let failures = failure::of("", &base_url, &words, key.is_some(), &secrets);
+        let failures = failure::of("", base_url, &words, key.is_some(), &secrets);
         match tokio::time::timeout(patience, asked).await {
             Ok(Ok(names)) => Ok(names),
             Ok(Err(error)) => Err(failure::tell(&error, failures)),
@@ -376,10 +400,12 @@ mod tests {
 
     fn model(name: &str, variables: &[(&str, &str)]) -> Result<Arc<dyn LanguageModel>, ModelError> {
         let (provider, model) = crate::split(name).unwrap();
-        Provider::named(provider)?.model_with(model, &|name| {
+        let provider = Provider::named(provider)?;
+        let variable = |name: &str| {
             let found = variables.iter().find(|(known, _)| *known == name)?;
             Some(found.1.to_owned())
-        })
+        };
+        provider.model_with(model, &provider.address(&variable), &variable)
     }
 
     #[test]
@@ -400,7 +426,8 @@ mod tests {
     fn every_provider_gives_a_model() {
         for provider in Provider::all() {
             let key = |_: &str| Some("http://localhost:1/v1".to_owned());
-            let model = provider.model_with("m", &key).unwrap();
+            let address = provider.address(&key);
+            let model = provider.model_with("m", &address, &key).unwrap();
             assert_eq!(model.name(), "m", "{provider:?}");
             assert_eq!(
                 model.base_url(),
