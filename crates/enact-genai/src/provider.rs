@@ -143,9 +143,15 @@ impl Provider {
         }
     }
 
-    /// Whether the environment has what is needed to ask it: a key, or nothing for local servers.
+    /// Whether the environment has what is needed to ask it: a key, unless it needs none. Local
+    /// servers need none, and servers that merely speak like OpenAI may not.
     pub fn is_configured(&self) -> bool {
-        self.is_local() || self.key(&environment).is_some()
+        self.may_be_keyless(&self.base_url()) || self.key(&environment).is_some()
+    }
+
+    fn may_be_keyless(&self, base_url: &str) -> bool {
+        let is_openai = self.name == "openai";
+        self.is_local() || (is_openai && base_url != self.address(&|_| None))
     }
 
     /// The model that is taken when nobody says which, if there is a usual one.
@@ -193,7 +199,7 @@ impl Provider {
             return Err(ModelError::new(ModelErrorKind::InvalidRequest, message));
         }
         let key = self.key(variable);
-        if key.is_none() && !self.is_local() {
+        if key.is_none() && !self.may_be_keyless(base_url) {
             return Err(self.no_key());
         }
         let noted = |error: ModelError| {
@@ -461,6 +467,8 @@ mod tests {
         let error = model("groq::m", &[("GROQ_API_KEY", " ")]).unwrap_err();
         assert_eq!(error.kind(), ModelErrorKind::Authentication);
         assert!(error.to_string().contains("GROQ_API_KEY"), "{error}");
+        assert!(model("openai::m", &[]).is_err());
+        assert!(model("openai::m", &[("OPENAI_BASE_URL", "http://localhost:1/v1")]).is_ok());
         let error = model("grok::m", &[]).unwrap_err();
         assert!(error.to_string().contains("xai"), "{error}");
         let error = model("ollama::", &[]).unwrap_err();

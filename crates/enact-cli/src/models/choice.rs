@@ -53,10 +53,7 @@ pub(crate) async fn choose(args: &AgentArgs) -> Result<Choice, Failure> {
     if let Some(choice) = said(args)? {
         return Ok(choice);
     }
-    match at_hand(args.base_url.as_deref()).await {
-        Some(choice) => Ok(choice),
-        None => Err(Failure::usage("no_model", NO_MODEL)),
-    }
+    at_hand(args.base_url.as_deref()).await
 }
 
 /// The models that were named.
@@ -101,14 +98,9 @@ fn said(args: &AgentArgs) -> Result<Option<Choice>, Failure> {
 }
 
 /// What can be asked without being named.
-pub(super) async fn at_hand(base_url: Option<&str>) -> Option<Choice> {
-    // A server that was named, but no model on it: the first that it has.
+pub(super) async fn at_hand(base_url: Option<&str>) -> Result<Choice, Failure> {
     if let Some(address) = address(base_url) {
-        let openai = Provider::named("openai").ok()?;
-        let models = openai.models_at(&address, PATIENCE).await.ok()?;
-        let model = models.into_iter().next()?;
-        let reason = format!("the first one that {ADDRESS_VARIABLE} or `--base-url` has");
-        return Some(Choice::of(model, Some(address), reason));
+        return first_at(address).await;
     }
     for provider in Provider::all() {
         let Some(model) = provider.usual_model().filter(|_| !provider.is_local()) else {
@@ -118,7 +110,7 @@ pub(super) async fn at_hand(base_url: Option<&str>) -> Option<Choice> {
             let variable = provider.key_variable().unwrap_or_default();
             let name = format!("{}::{model}", provider.name());
             let reason = format!("{variable} is set; choose with `--model` or {MODEL_VARIABLE}");
-            return Some(Choice::of(name, None, reason));
+            return Ok(Choice::of(name, None, reason));
         }
     }
     for provider in Provider::all().into_iter().filter(Provider::is_local) {
@@ -128,10 +120,31 @@ pub(super) async fn at_hand(base_url: Option<&str>) -> Option<Choice> {
         if let Some(model) = models.into_iter().next() {
             let name = format!("{}::{model}", provider.name());
             let reason = format!("it runs at {}", provider.base_url());
-            return Some(Choice::of(name, None, reason));
+            return Ok(Choice::of(name, None, reason));
         }
     }
-    None
+    Err(Failure::usage("no_model", NO_MODEL))
+}
+
+/// The first model of a server that was named without one.
+async fn first_at(address: String) -> Result<Choice, Failure> {
+    let asked = match Provider::named("openai") {
+        Ok(openai) => openai.models_at(&address, PATIENCE).await,
+        Err(error) => Err(error),
+    };
+    let wrong = |what: String| {
+        let message = format!(
+            "no model is set, and the server of `--base-url` or {ADDRESS_VARIABLE} does not say \
+             what it has ({what}): name one with `--model` or {MODEL_VARIABLE}"
+        );
+        Failure::usage("no_model", message)
+    };
+    let models = asked.map_err(|error| wrong(error.to_string()))?;
+    let Some(model) = models.into_iter().next() else {
+        return Err(wrong("its list is empty".to_owned()));
+    };
+    let reason = format!("the first one that {ADDRESS_VARIABLE} or `--base-url` has");
+    Ok(Choice::of(model, Some(address), reason))
 }
 
 /// The server for models that are named without a provider, if one was named.

@@ -61,12 +61,12 @@ async fn list(args: &ModelsArgs) -> Result<(), Failure> {
     }
     show(&screen, &found);
     match choice::at_hand(None).await {
-        Some(choice) => {
+        Ok(choice) => {
             let name = text::one_line(&choice.first.name);
             let line = format!("\nWithout `--model` and ENACT_MODEL: {name}");
             screen.line(&line);
         }
-        None => screen.line("\nNothing can be asked yet: set a key, or start a local server."),
+        Err(_) => screen.line("\nNothing can be asked yet: set a key, or start a local server."),
     }
     Ok(())
 }
