@@ -63,3 +63,8 @@ pub fn model(name: &str) -> Result<Arc<dyn LanguageModel>, ModelError> {
     };
     Provider::named(provider)?.model(model)
 }
+
+/// The pages of the book that need this crate.
+#[cfg(doctest)]
+#[doc = include_str!(concat!("../../../", "docs/guide/models.md"))]
+struct GuideModels;
