@@ -1,5 +1,4 @@
 //! Wrappers around models: others when one fails, limits, a cache.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use enact::model::{Message, Request};
 

@@ -112,7 +112,8 @@ impl Anthropic {
         let base_url = base_url.as_ref().trim().trim_end_matches('/');
         let mut address = Address::parse(base_url, ENDPOINT)?;
         // Anthropic's own libraries take the address without its version.
-        if address.has_no_path() {
+        let (_, place) = address.base_url().split_once("://").unwrap_or_default();
+        if !place.contains('/') {
             address = Address::parse(&format!("{base_url}/v1"), ENDPOINT)?;
         }
         Ok(Self {

@@ -15,7 +15,6 @@ pub(in crate::model) struct Address {
     password: Option<SecretString>,
     pub(super) is_loopback: bool,
     pub(super) is_tls: bool,
-    host: String,
 }
 
 impl Address {
@@ -28,7 +27,6 @@ impl Address {
             password: None,
             is_loopback: false,
             is_tls: true,
-            host: host.to_owned(),
         }
     }
 
@@ -63,23 +61,10 @@ impl Address {
             password,
             is_loopback: is_loopback(&host),
             is_tls,
-            host,
         })
     }
 
-    /// Whether this is the host of a provider that has wishes of its own.
-    pub(in crate::model) fn is_at(&self, host: &str) -> bool {
-        self.host == host
-    }
-
-    /// Whether the base URL names a host and nothing behind it.
-    pub(in crate::model) fn has_no_path(&self) -> bool {
-        self.base_url
-            .rsplit_once("://")
-            .is_some_and(|(_, rest)| !rest.contains('/'))
-    }
-
-    pub(super) fn base_url(&self) -> &str {
+    pub(in crate::model) fn base_url(&self) -> &str {
         &self.base_url
     }
 
@@ -186,11 +171,6 @@ mod tests {
         assert_eq!(
             (address.base_url(), address.endpoint()),
             (&*base, &*endpoint)
-        );
-        assert!(
-            Address::parse(&base, ENDPOINT)
-                .unwrap()
-                .is_at("api.openai.com")
         );
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::model::{Image, ModelError, ModelErrorKind, Part};
+use crate::model::{ModelError, ModelErrorKind};
 
 /// What the protocols allow in the name of a function or schema.
 const MAX_NAME_LENGTH: usize = 64;
@@ -75,26 +75,6 @@ impl<'a> Fields<'a> {
         }
         self.out
     }
-}
-
-/// Writes what the provider handed over, except what is written already or not for it.
-pub(in crate::model) fn push_fields(
-    out: &mut String,
-    fields: &Map<String, Value>,
-    is_left_out: impl Fn(&str) -> bool,
-) {
-    for (key, value) in fields {
-        if !is_left_out(key) {
-            push_field(out, key, value);
-        }
-    }
-}
-
-pub(in crate::model) fn images(parts: &[Part]) -> impl Iterator<Item = &Image> {
-    parts.iter().filter_map(|part| match part {
-        Part::Image(image) => Some(image),
-        Part::Text(_) => None,
-    })
 }
 
 /// The arguments as written if they are a JSON object; servers refuse anything else, and with it

@@ -3,11 +3,10 @@
 //! The body is written by hand for its order: everything but the messages comes first, so a
 //! request for a longer prompt begins, byte for byte, with the request for the shorter one.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::model::http::json::{
-    Fields, images, portable_arguments, portable_name, push_fields, push_separated, push_string,
-    push_value,
+    Fields, portable_arguments, portable_name, push_field, push_separated, push_string, push_value,
 };
 use crate::model::{
     Function, Image, Message, ModelError, Part, RawCall, Request, ResponseFormat, ToolChoice,
@@ -254,6 +253,22 @@ impl<'a> Pictures<'a> {
         );
         out.push_str("]}");
     }
+}
+
+/// Writes what the provider handed over, except what is written already or not for it.
+fn push_fields(out: &mut String, fields: &Map<String, Value>, is_left_out: impl Fn(&str) -> bool) {
+    for (key, value) in fields {
+        if !is_left_out(key) {
+            push_field(out, key, value);
+        }
+    }
+}
+
+fn images(parts: &[Part]) -> impl Iterator<Item = &Image> {
+    parts.iter().filter_map(|part| match part {
+        Part::Image(image) => Some(image),
+        Part::Text(_) => None,
+    })
 }
 
 fn push_part(out: &mut String, part: &Part) {

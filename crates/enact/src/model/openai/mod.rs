@@ -165,10 +165,16 @@ impl OpenAi {
         })
     }
 
+    /// OpenAI itself has wishes that other servers have not.
+    fn is_at_openai(&self) -> bool {
+        let address = self.server.base_url().strip_prefix("https://");
+        address.and_then(|rest| rest.split('/').next()) == Some(HOST)
+    }
+
     fn shape(&self) -> body::Shape<'_> {
         body::Shape {
             model: &self.model,
-            max_tokens: if self.server.address.is_at(HOST) {
+            max_tokens: if self.is_at_openai() {
                 "max_completion_tokens"
             } else {
                 "max_tokens"
@@ -262,6 +268,14 @@ mod tests {
     fn a_bad_variable_is_named() {
         let error = from(&[("OPENAI_BASE_URL", "localhost")]).unwrap_err();
         assert!(error.to_string().contains("OPENAI_BASE_URL"), "{error}");
+    }
+
+    #[test]
+    fn openai_itself_is_told_from_servers_like_it() {
+        let at = |address: &str| OpenAi::new("m").with_base_url(address).unwrap();
+        assert!(OpenAi::new("m").is_at_openai());
+        assert!(at("https://api.openai.com/v1").is_at_openai());
+        assert!(!at("https://api.openai.com.example/v1").is_at_openai());
     }
 
     #[test]
