@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Chat(Box<ChatArgs>),
     /// Try an agent on a dataset, and report how well it does.
     Eval(Box<EvalArgs>),
+    /// List the providers that can be asked, and their models.
+    Models(ModelsArgs),
     /// Watch an agent at work; needs no model and no key.
     Demo,
     /// List the runs that are kept.
@@ -47,6 +49,16 @@ pub(crate) enum Command {
     Cancel(OneRunArgs),
     /// Forget a run.
     Rm(OneRunArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// List the models of this provider alone, a name on each line.
+    pub(crate) provider: Option<String>,
+
+    /// Print a JSON array.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Where runs are kept.
@@ -180,7 +192,8 @@ Exit codes:
   1  it failed, or was cancelled        4  a limit made it answer before it was done
   2  the command is wrong
 
-OPENAI_API_KEY holds the key, if the server wants one.";
+OPENAI_API_KEY holds the key, if the server wants one; other providers have variables of their own:
+`enact models` tells them.";
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES)]

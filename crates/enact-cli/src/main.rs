@@ -9,6 +9,7 @@ mod eval;
 mod exit;
 mod interrupt;
 mod line;
+mod models;
 mod person;
 mod report;
 mod run;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
             Command::Run(args) => run::execute(&args).await,
             Command::Chat(args) => chat::execute(&args).await,
             Command::Eval(args) => eval::execute(&args).await,
+            Command::Models(args) => models::execute(&args).await,
             Command::Demo => demo::execute().await,
             Command::Runs(args) => runs::list::execute(&args).await,
             Command::Show(args) => runs::show::execute(&args).await,

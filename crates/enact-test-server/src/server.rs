@@ -12,7 +12,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::http::{self, Connection, Received};
 use crate::reply::Ending;
-use crate::source::Source;
+use crate::source::{Paths, Source};
 use crate::turn::{Payload, Turn};
 
 const CHAT_PATH: &str = "/v1/chat/completions";
@@ -37,6 +37,7 @@ enum Running {
 
 #[derive(Debug)]
 struct Shared {
+    paths: Paths,
     played: Mutex<Played>,
     /// How many requests came in, for those who wait for them.
     arrivals: watch::Sender<usize>,
@@ -53,8 +54,9 @@ struct Played {
 }
 
 impl Shared {
-    fn new(source: Source) -> Self {
+    fn new(source: Source, paths: Paths) -> Self {
         Self {
+            paths,
             played: Mutex::new(Played {
                 source,
                 requests: Vec::new(),
@@ -78,7 +80,7 @@ impl Shared {
         played.requests.push(received.clone());
         let number = played.requests.len();
         self.arrivals.send_replace(number);
-        if !is_chat && !played.source.is_anywhere() {
+        if !is_chat && self.paths == Paths::Chat {
             return failure(
                 404,
                 &format!("no such address: `{asked}`, ask `POST {CHAT_PATH}`"),
@@ -94,12 +96,6 @@ impl Shared {
                     );
                 };
                 turn
-            }
-            #[cfg(feature = "otlp")]
-            Source::Anywhere(function) => {
-                let function = Arc::clone(function);
-                drop(played);
-                return function(received);
             }
             Source::Function(function) => {
                 let function = Arc::clone(function);
@@ -126,7 +122,20 @@ impl TestServer {
     /// # Panics
     /// When no port can be opened.
     pub async fn start(turns: impl IntoIterator<Item = Turn>) -> Self {
-        let (listener, shared, base_url) = open(Source::script(turns));
+        Self::on_this_runtime(Source::script(turns), Paths::Chat)
+    }
+
+    /// The same for every path: for protocols other than chat completions. The turns have to be
+    /// bytes, such as [`Turn::raw_chunks`].
+    ///
+    /// # Panics
+    /// When no port can be opened.
+    pub async fn start_anywhere(turns: impl IntoIterator<Item = Turn>) -> Self {
+        Self::on_this_runtime(Source::script(turns), Paths::Any)
+    }
+
+    fn on_this_runtime(source: Source, paths: Paths) -> Self {
+        let (listener, shared, base_url) = open(source, paths);
         let running = tokio::spawn(serve(listener, Arc::clone(&shared)));
         Self {
             base_url,
@@ -141,7 +150,7 @@ impl TestServer {
     /// # Panics
     /// When no port can be opened or no thread can be started.
     pub fn start_blocking(turns: impl IntoIterator<Item = Turn>) -> Self {
-        Self::on_a_thread(Source::script(turns))
+        Self::on_a_thread(Source::script(turns), Paths::Chat)
     }
 
     /// The same, for a server that answers each request with what this function gives for it: for
@@ -154,19 +163,21 @@ impl TestServer {
     pub fn answering_blocking(
         function: impl Fn(&Received) -> Turn + Send + Sync + 'static,
     ) -> Self {
-        Self::on_a_thread(Source::function(function))
+        Self::on_a_thread(Source::function(function), Paths::Chat)
     }
 
     /// The same, for every path.
-    #[cfg(feature = "otlp")]
-    pub(crate) fn answering_anywhere(
+    ///
+    /// # Panics
+    /// When no port can be opened or no thread can be started.
+    pub fn answering_anywhere(
         function: impl Fn(&Received) -> Turn + Send + Sync + 'static,
     ) -> Self {
-        Self::on_a_thread(Source::anywhere(function))
+        Self::on_a_thread(Source::function(function), Paths::Any)
     }
 
-    fn on_a_thread(source: Source) -> Self {
-        let (listener, shared, base_url) = open(source);
+    fn on_a_thread(source: Source, paths: Paths) -> Self {
+        let (listener, shared, base_url) = open(source, paths);
         let (stop, stopped) = oneshot::channel();
         let served = Arc::clone(&shared);
         let runtime = or_panic(
@@ -258,14 +269,14 @@ impl Drop for TestServer {
     }
 }
 
-fn open(source: Source) -> (std::net::TcpListener, Arc<Shared>, String) {
+fn open(source: Source, paths: Paths) -> (std::net::TcpListener, Arc<Shared>, String) {
     let listener = or_panic(std::net::TcpListener::bind(SocketAddr::from((
         [127, 0, 0, 1],
         0,
     ))));
     or_panic(listener.set_nonblocking(true));
     let address = or_panic(listener.local_addr());
-    let shared = Arc::new(Shared::new(source));
+    let shared = Arc::new(Shared::new(source, paths));
     (listener, shared, format!("http://{address}/v1"))
 }
 

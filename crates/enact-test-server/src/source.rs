@@ -13,9 +13,6 @@ pub(crate) enum Source {
     Script(VecDeque<Turn>),
     /// By what is asked.
     Function(Arc<dyn Fn(&Received) -> Turn + Send + Sync>),
-    /// By what is asked, whatever its path.
-    #[cfg(feature = "otlp")]
-    Anywhere(Arc<dyn Fn(&Received) -> Turn + Send + Sync>),
 }
 
 impl Source {
@@ -27,20 +24,6 @@ impl Source {
         Self::Function(Arc::new(function))
     }
 
-    #[cfg(feature = "otlp")]
-    pub(crate) fn anywhere(function: impl Fn(&Received) -> Turn + Send + Sync + 'static) -> Self {
-        Self::Anywhere(Arc::new(function))
-    }
-
-    /// Whether every path is answered.
-    pub(crate) fn is_anywhere(&self) -> bool {
-        match self {
-            #[cfg(feature = "otlp")]
-            Self::Anywhere(_) => true,
-            _ => false,
-        }
-    }
-
     #[expect(
         clippy::panic,
         reason = "a turn that would never be played is a mistake in the test"
@@ -48,7 +31,7 @@ impl Source {
     pub(crate) fn push(&mut self, turn: Turn) {
         match self {
             Self::Script(turns) => turns.push_back(turn),
-            _ => panic!("this server answers by a function: it has no script"),
+            Self::Function(_) => panic!("this server answers by a function: it has no script"),
         }
     }
 
@@ -56,7 +39,7 @@ impl Source {
     pub(crate) fn left(&self) -> usize {
         match self {
             Self::Script(turns) => turns.len(),
-            _ => 0,
+            Self::Function(_) => 0,
         }
     }
 }
@@ -65,7 +48,16 @@ impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Script(turns) => f.debug_tuple("Script").field(turns).finish(),
-            _ => f.write_str("Function"),
+            Self::Function(_) => f.write_str("Function"),
         }
     }
+}
+
+/// Which requests are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paths {
+    /// Those for chat completions; others are not found.
+    Chat,
+    /// All, whatever their method and path.
+    Any,
 }

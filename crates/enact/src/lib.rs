@@ -77,7 +77,7 @@
 //!
 //! # Features
 //!
-//! `openai` (the HTTP client) and `builtin-tools` (calculator, clock, files) are on by default.
+//! `openai` and `anthropic` (the HTTP clients) and `builtin-tools` (calculator, clock, files) are on by default.
 //! Without them there is no HTTP in the dependency tree.
 
 // The macros write `::enact`, also where enact itself uses them.

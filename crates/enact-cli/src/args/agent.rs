@@ -9,17 +9,15 @@ use super::{LimitArgs, StoreArg};
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
-    /// The model to ask.
-    #[arg(long, env = "ENACT_MODEL", value_name = "NAME")]
-    pub(crate) model: Option<String>,
+    /// The model to ask: PROVIDER::MODEL, such as anthropic::claude-sonnet-4-5, or a name alone on
+    /// the server of `--base-url`. Given again: the model that is asked when those before it fail.
+    /// Unless given: ENACT_MODEL, a key in the environment, a local server.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Vec<String>,
 
-    /// The server to ask: any that speaks OpenAI's chat completions.
-    #[arg(
-        long,
-        env = "OPENAI_BASE_URL",
-        hide_env_values = true,
-        value_name = "URL"
-    )]
+    /// The server for models that are named without a provider: any that speaks OpenAI's chat
+    /// completions; OPENAI_BASE_URL unless given.
+    #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 
     /// How the task is put into words: auto, native, json, chat, xml or tagged.
@@ -59,6 +57,18 @@ pub(crate) struct AgentArgs {
     /// Sampling temperature.
     #[arg(long, value_name = "T", value_parser = temperature)]
     pub(crate) temperature: Option<f64>,
+
+    /// How often a model may be asked in a minute.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) requests_per_minute: Option<u32>,
+
+    /// How many requests to a model may be under way at a time.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) concurrent_requests: Option<u32>,
+
+    /// Keep replies in this folder, and give them again to the same request.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) store: StoreArg,

@@ -53,8 +53,8 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "METRIC", default_value = "exact", value_parser = metric)]
     pub(crate) metric: Metric,
 
-    /// A model, on the same server, that judges answers under the metric `judge`, and whether
-    /// thoughts connect to actions.
+    /// A model, named as `--model` names them, that judges answers under the metric `judge`, and
+    /// whether thoughts connect to actions.
     #[arg(long, value_name = "NAME")]
     pub(crate) judge: Option<String>,
 

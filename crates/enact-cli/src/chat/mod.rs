@@ -50,7 +50,7 @@ impl Chat {
         let signature = Signature::parse(&args.signature)?;
         let asked = asked(&signature)?;
         let arrow = signature.arrow();
-        let setup = Setup::new(signature, &args.agent)?;
+        let setup = Setup::new(signature, &args.agent).await?;
         let store = store::open_for_new(&args.agent.store).await?;
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let (lines, stream) = if is_terminal {

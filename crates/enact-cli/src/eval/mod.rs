@@ -9,7 +9,6 @@ mod table;
 use std::path::Path;
 
 use enact::Signature;
-use enact::model::Retrying;
 use enact_eval::dataset::{Dataset, Problem, Reading};
 use enact_eval::results::{Results, ResultsError};
 use enact_eval::{Evaluator, Judge, Report, Trial, Tried, html};
@@ -18,7 +17,7 @@ use futures_util::StreamExt as _;
 use self::progress::Progress;
 use crate::args::{EvalArgs, EvalCommand};
 use crate::exit::{Exit, Failure};
-use crate::run::{Setup, prices, server};
+use crate::run::{Setup, another, prices};
 use crate::view::{Screen, Stream, text};
 use crate::{interrupt, store};
 
@@ -42,7 +41,7 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("dataset", "name a dataset"));
     };
     let signature = Signature::parse(&args.signature)?;
-    let setup = Setup::new(signature.clone(), &args.agent)?;
+    let setup = Setup::new(signature.clone(), &args.agent).await?;
     let dataset = read_dataset(path, &signature, args)?;
     let prices = prices(&args.agent)?;
     let judge = judge(args)?;
@@ -185,8 +184,8 @@ fn judge(args: &EvalArgs) -> Result<Option<Judge>, Failure> {
     if name.trim().is_empty() {
         return Err(Failure::usage("judge", "`--judge` names no model"));
     }
-    let client = server(name.trim(), &args.agent)?;
-    let judge = Judge::new(Retrying::new(client)).map_err(|error| Failure::from(&error))?;
+    let judge =
+        Judge::new(another(name.trim(), &args.agent)?).map_err(|error| Failure::from(&error))?;
     Ok(Some(judge))
 }
 

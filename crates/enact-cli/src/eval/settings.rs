@@ -1,12 +1,12 @@
 //! What decides what an agent does: an evaluation with other settings is another one.
 
+use enact::Values;
 use enact::run::Limits;
-use enact::{LanguageModel as _, Values};
 use serde_json::{Value, json};
 
 use crate::args::EvalArgs;
 use crate::exit::Failure;
-use crate::run::{Setup, server};
+use crate::run::Setup;
 
 /// The settings of the agent, by name.
 pub(super) fn of(args: &EvalArgs, setup: &Setup) -> Result<Values, Failure> {
@@ -21,7 +21,8 @@ pub(super) fn of(args: &EvalArgs, setup: &Setup) -> Result<Values, Failure> {
     let all = json!({
         "signature": setup.agent.signature().arrow(),
         "model": setup.model,
-        "base_url": server(&setup.model, agent)?.base_url(),
+        "base_url": setup.models.first().map(|named| &named.base_url),
+        "fallbacks": setup.models.iter().skip(1).map(|named| &named.name).collect::<Vec<_>>(),
         "adapter": agent.adapter,
         "completion": enact::Completion::from(agent.completion).tool_name(),
         "limits": limits,

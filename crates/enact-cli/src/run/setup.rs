@@ -1,27 +1,28 @@
 //! From what was typed to an agent that is ready to run.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use enact::model::{ModelOptions, OpenAi, Prices, Retrying};
+use enact::LanguageModel;
+use enact::model::{ModelOptions, Prices};
+use enact::run::AgentSpec;
 use enact::signature::Dynamic;
 use enact::tool::Confirmation;
 use enact::tool::builtin::{self, FILE_TOOL_NAMES, Files, PickError};
 use enact::{AdapterChoice, Call, Error, History, ReAct, Run, Signature, Tools, Values};
 use enact_sqlite::SqliteStore;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::history;
 use crate::args::AgentArgs;
 use crate::exit::Failure;
-
-const NO_MODEL: &str = "no model is set: name one with `--model` or ENACT_MODEL (`enact demo` \
-                        needs none)";
-const NO_KEY: &str = "no key is set: put it into OPENAI_API_KEY, or name a server that needs none \
-                      with `--base-url` or OPENAI_BASE_URL";
+use crate::models::{self, Choice, Named, Pace, connect, joined};
 
 /// The notes of a run.
 const FILES: &str = "files";
 const TEMPERATURE: &str = "temperature";
+const MODELS: &str = "models";
+const PACE: &str = "pace";
 
 /// An agent and what it starts from.
 pub(crate) struct Setup {
@@ -30,13 +31,15 @@ pub(crate) struct Setup {
     pub(crate) history: History,
     /// The model's name.
     pub(crate) model: String,
+    /// The models that are asked, the first one first, each with its address.
+    pub(crate) models: Vec<Named>,
     /// What the log has to say so that the agent can be built again.
     pub(crate) notes: Values,
 }
 
 impl Setup {
     /// Checks everything that can be checked before a model is asked.
-    pub(crate) fn new(signature: Signature, args: &AgentArgs) -> Result<Self, Failure> {
+    pub(crate) async fn new(signature: Signature, args: &AgentArgs) -> Result<Self, Failure> {
         let tools = tools(args)?;
         let adapter = match &args.adapter {
             Some(name) => name
@@ -49,8 +52,10 @@ impl Setup {
             None => History::new(),
         };
         let prices = prices(args)?.unwrap_or_default();
-        let model = model_name(args)?;
-        let client = server(model, args)?;
+        let choice = models::choose(args).await?;
+        let pace = pace(args)?;
+        let (model, models) = connected(&choice, &pace)?;
+        choice.tell();
         let mut options = ModelOptions::default();
         options.temperature = args.temperature;
         let build = || -> Result<ReAct, Error> {
@@ -60,7 +65,7 @@ impl Setup {
                 .with_prices(prices)
                 .with_options(options)
                 .with_adapter(adapter)
-                .with_model(Retrying::new(client));
+                .with_model(model);
             if let Some(instructions) = &args.instructions {
                 agent = agent.with_instructions(instructions)?;
             }
@@ -76,8 +81,9 @@ impl Setup {
         Ok(Self {
             agent,
             history,
-            model: model.to_owned(),
-            notes: notes(args)?,
+            model: choice.first.name,
+            notes: notes(args, &models, &pace)?,
+            models,
         })
     }
 
@@ -112,7 +118,7 @@ impl Setup {
         };
         let extract = adapter(&spec.adapter)?;
         let step = adapter(spec.step_adapter.as_deref().unwrap_or(&spec.adapter))?;
-        let client = client(&spec.model, spec.base_url.as_deref())?;
+        let (model, name) = model_again(spec)?;
         let mut options = ModelOptions::default();
         options.temperature = spec.notes.get(TEMPERATURE).and_then(Value::as_f64);
         let build = || -> Result<ReAct, Error> {
@@ -121,20 +127,27 @@ impl Setup {
                 .with_options(options)
                 .with_adapter(extract)
                 .with_step_adapter(step)
-                .with_model(Retrying::new(client));
+                .with_model(model);
             for tool in &spec.tools {
                 agent = agent.with_confirmation(&tool.name, tool.confirmation.clone())?;
             }
             Ok(agent)
         };
         let agent = build().map_err(|error| Failure::from(&error))?;
-        Ok((agent, spec.model.clone()))
+        Ok((agent, name))
     }
 }
 
 /// What is noted with a run, beside what its log says anyway.
-fn notes(args: &AgentArgs) -> Result<Values, Failure> {
+fn notes(args: &AgentArgs, models: &[Named], pace: &Pace) -> Result<Values, Failure> {
     let mut notes = Values::new();
+    // One model on a compatible server is what the log says anyway.
+    if models.len() > 1 || models.iter().any(Named::has_provider) {
+        notes.insert(MODELS.to_owned(), json!(models));
+    }
+    if *pace != Pace::default() {
+        notes.insert(PACE.to_owned(), json!(pace));
+    }
     if let Some(folder) = &args.files {
         // The run may be taken up from elsewhere.
         let folder = std::path::absolute(folder)
@@ -189,37 +202,69 @@ fn pick(names: Vec<&str>, files: Option<&Files>) -> Result<Tools, Failure> {
     })
 }
 
-fn given(value: Option<&String>) -> Option<&str> {
-    value
-        .map(|value| value.trim())
-        .filter(|value| !value.is_empty())
-}
-
-/// A model on the server that was named.
-pub(crate) fn server(model: &str, args: &AgentArgs) -> Result<OpenAi, Failure> {
-    client(model, given(args.base_url.as_ref()))
-}
-
-fn model_name(args: &AgentArgs) -> Result<&str, Failure> {
-    given(args.model.as_ref()).ok_or_else(|| Failure::usage("no_model", NO_MODEL))
-}
-
-fn client(model: &str, base_url: Option<&str>) -> Result<OpenAi, Failure> {
-    let key = std::env::var("OPENAI_API_KEY")
-        .ok()
-        .filter(|key| !key.trim().is_empty());
-    let mut client = OpenAi::new(model);
-    match base_url {
-        Some(base_url) => {
-            client = client
-                .with_base_url(base_url)
-                .map_err(|error| Failure::usage("base_url", error.to_string()))?;
-        }
-        None if key.is_none() => return Err(Failure::usage("no_key", NO_KEY)),
-        None => {}
+/// A model that was named apart from those of the agent, such as a judge.
+pub(crate) fn another(name: &str, args: &AgentArgs) -> Result<Arc<dyn LanguageModel>, Failure> {
+    let mut named = Named {
+        name: name.to_owned(),
+        base_url: None,
+    };
+    if !named.has_provider() {
+        named.base_url = models::address(args.base_url.as_deref());
     }
-    if let Some(key) = key {
-        client = client.with_api_key(key);
+    joined(connect(&named)?, Vec::new(), &pace(args)?)
+}
+
+fn pace(args: &AgentArgs) -> Result<Pace, Failure> {
+    // The run may be taken up from elsewhere.
+    let folder = args.cache.as_ref().map(std::path::absolute).transpose();
+    Ok(Pace {
+        requests_per_minute: args.requests_per_minute,
+        concurrent_requests: args.concurrent_requests,
+        cache: folder.map_err(|error| Failure::usage("cache", error.to_string()))?,
+    })
+}
+
+/// The models of a choice as one, and where each of them is.
+fn connected(
+    choice: &Choice,
+    pace: &Pace,
+) -> Result<(Arc<dyn LanguageModel>, Vec<Named>), Failure> {
+    let first = connect(&choice.first)?;
+    let others = choice.others.iter().map(connect);
+    let others = others.collect::<Result<Vec<_>, Failure>>()?;
+    let clients = std::iter::once(&first).chain(&others);
+    let names = std::iter::once(&choice.first).chain(&choice.others);
+    let found = names.zip(clients).map(|(named, client)| Named {
+        name: named.name.clone(),
+        base_url: client.base_url().map(str::to_owned),
+    });
+    let found = found.collect();
+    Ok((joined(first, others, pace)?, found))
+}
+
+/// The model of a run that is kept, and its name.
+fn model_again(spec: &AgentSpec) -> Result<(Arc<dyn LanguageModel>, String), Failure> {
+    let unreadable = |error: serde_json::Error| {
+        Failure::failed("notes", format!("what the run notes of its model: {error}"))
+    };
+    let mut named: Vec<Named> = match spec.notes.get(MODELS) {
+        Some(noted) => serde_json::from_value(noted.clone()).map_err(unreadable)?,
+        None => Vec::new(),
+    };
+    if named.is_empty() {
+        named.push(Named {
+            name: spec.model.clone(),
+            base_url: spec.base_url.clone(),
+        });
     }
-    Ok(client)
+    let pace = match spec.notes.get(PACE) {
+        Some(noted) => serde_json::from_value(noted.clone()).map_err(unreadable)?,
+        None => Pace::default(),
+    };
+    let first = named.remove(0);
+    let others = named
+        .iter()
+        .map(connect)
+        .collect::<Result<Vec<_>, Failure>>()?;
+    Ok((joined(connect(&first)?, others, &pace)?, first.name))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use enact::adapter::Repair;
-use enact::model::Usage;
+use enact::model::{ANSWERED_BY_CACHE, Reply, Usage};
 use enact::run::{Answerer, Call, Event, Observation, PredictorName, Record, StepOutcome, Stepped};
 use enact::{Decision, Run, TerminationReason, Update, Values};
 
@@ -108,7 +108,10 @@ impl Narrator {
     /// Tells what was written down.
     pub(crate) fn event(&self, event: &Event) {
         match event {
-            Event::Stepped(step) => self.step(step),
+            Event::Stepped(step) => {
+                self.step(step);
+                self.answered_by(&step.reply);
+            }
             Event::Misread {
                 predictor: PredictorName::Judge | PredictorName::Condense,
                 problem,
@@ -166,7 +169,10 @@ impl Narrator {
                 "{}; it answers from what it has",
                 spoken_reason(*reason)
             )),
-            Event::Extracted { repairs, .. } => self.repairs(repairs),
+            Event::Extracted { repairs, reply, .. } => {
+                self.repairs(repairs);
+                self.answered_by(reply);
+            }
             _ => {}
         }
     }
@@ -299,6 +305,14 @@ impl Narrator {
         told.push(format!("reply took {:.1} s", duration.as_secs_f64()));
         told.extend(tokens(&reply.usage));
         self.aside(&told.join(" · "));
+    }
+
+    fn answered_by(&self, reply: &Reply) {
+        match reply.answered_by.as_deref() {
+            None => {}
+            Some(ANSWERED_BY_CACHE) => self.aside("from the cache"),
+            Some(name) => self.aside(&format!("answered by {name}")),
+        }
     }
 
     fn repairs(&self, repairs: &[Repair]) {

@@ -28,6 +28,15 @@ pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
     command.args(args);
     for name in [
         "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "GEMINI_API_KEY",
+        "GOOGLE_API_KEY",
+        "MISTRAL_API_KEY",
+        "GROQ_API_KEY",
+        "DEEPSEEK_API_KEY",
+        "XAI_API_KEY",
+        "OPEN_ROUTER_API_KEY",
+        "OPENROUTER_API_KEY",
         "OPENAI_BASE_URL",
         "ENACT_MODEL",
         "ENACT_LOG",
@@ -41,6 +50,9 @@ pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
     ] {
         command.env_remove(name);
     }
+    // Nobody is at home at port 1, whatever else runs on this machine.
+    command.env("OLLAMA_HOST", "127.0.0.1:1");
+    command.env("LLAMACPP_BASE_URL", "http://127.0.0.1:1/v1");
     // Tests that keep runs say where.
     command.env("ENACT_STORE", "none");
     Enact {
@@ -56,10 +68,14 @@ pub(crate) fn run<'a>(server: &TestServer, args: impl IntoIterator<Item = &'a st
 
 /// The command against a scripted server.
 pub(crate) fn asking<'a>(server: &TestServer, args: impl IntoIterator<Item = &'a str>) -> Enact {
-    enact(args)
+    let args: Vec<&str> = args.into_iter().collect();
+    let begins_runs =
+        matches!(args[..], ["run" | "chat" | "eval", ..]) && args.get(1) != Some(&"compare");
+    let names_model = args.iter().any(|arg| arg.starts_with("--model"));
+    let model = (begins_runs && !names_model).then_some("--model=test-model");
+    enact(args.into_iter().chain(model))
         .env("OPENAI_BASE_URL", server.base_url())
         .env("OPENAI_API_KEY", KEY)
-        .env("ENACT_MODEL", "test-model")
 }
 
 /// Returns once this many requests have come in.

@@ -13,6 +13,7 @@ mod inputs;
 mod json;
 #[cfg(unix)]
 mod killed;
+mod models;
 mod place;
 mod plain;
 mod rules;

@@ -42,6 +42,12 @@ impl ModelErrorKind {
         )
     }
 
+    /// Whether another model may answer what this one did not. What a provider refuses for its
+    /// content is not carried from door to door.
+    pub fn may_spare_others(self) -> bool {
+        !matches!(self, Self::ContentFilter)
+    }
+
     /// The kind as one word, such as `rate_limit`.
     pub fn as_str(self) -> &'static str {
         match self {

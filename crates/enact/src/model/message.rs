@@ -1,5 +1,6 @@
 //! Messages on their way to a model, and the append-only prompt they form.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
@@ -230,6 +231,26 @@ impl Prompt {
         self.messages.is_empty()
     }
 
+    /// Every message with its wire form. `dialect` names the form; a message already encoded in it
+    /// is not encoded again.
+    pub fn encoded<'a>(
+        &'a self,
+        dialect: &'static str,
+        encode: impl Fn(&Message) -> String,
+    ) -> impl Iterator<Item = (&'a Message, Cow<'a, str>)> {
+        self.messages.iter().map(move |sealed| {
+            let (kept_dialect, kept) = sealed
+                .wire
+                .get_or_init(|| (dialect, encode(&sealed.message).into_boxed_str()));
+            let wire = if *kept_dialect == dialect {
+                Cow::Borrowed(&**kept)
+            } else {
+                Cow::Owned(encode(&sealed.message))
+            };
+            (&sealed.message, wire)
+        })
+    }
+
     /// Writes every message in a wire form to `out`, separated by commas. `dialect` names the
     /// form; a message already encoded in it is copied, not encoded again.
     pub fn write_wire(
@@ -251,20 +272,13 @@ impl Prompt {
         encode: impl Fn(&Message) -> String,
         mut after: impl FnMut(&'a Message, Option<&'a Message>, &mut String),
     ) {
-        for (index, sealed) in self.messages.iter().enumerate() {
+        for (index, (message, wire)) in self.encoded(dialect, encode).enumerate() {
             if index > 0 {
                 out.push(',');
             }
-            let (kept_dialect, kept) = sealed
-                .wire
-                .get_or_init(|| (dialect, encode(&sealed.message).into_boxed_str()));
-            if *kept_dialect == dialect {
-                out.push_str(kept);
-            } else {
-                out.push_str(&encode(&sealed.message));
-            }
+            out.push_str(&wire);
             let next = self.messages.get(index + 1).map(|next| &next.message);
-            after(&sealed.message, next, out);
+            after(message, next, out);
         }
     }
 }

@@ -1,10 +1,18 @@
 //! Language models: what is asked of them, what they answer, and how that can fail.
 //!
 //! A [`LanguageModel`] is implemented by provider clients and by wrappers around other models
-//! ([`Retrying`], [`ScriptedModel`]); it is called by drivers. The layer knows nothing of
+//! ([`Retrying`], [`Fallback`], [`Limited`], [`Cached`]); it is called by drivers. The layer knows nothing of
 //! signatures, adapters or agents.
 
+#[cfg(feature = "anthropic")]
+pub mod anthropic;
+mod cache;
 mod error;
+pub mod failure;
+mod fallback;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod http;
+mod limit;
 mod message;
 #[cfg(feature = "openai")]
 pub mod openai;
@@ -13,21 +21,28 @@ mod reply;
 mod request;
 pub mod retry;
 mod scripted;
+mod timeouts;
 
 use std::fmt;
 use std::pin::Pin;
 
 use futures_util::{Stream, StreamExt as _};
 
+#[cfg(feature = "anthropic")]
+pub use anthropic::Anthropic;
+pub use cache::Cached;
 pub use error::{ModelError, ModelErrorKind};
+pub use fallback::Fallback;
+pub use limit::Limited;
 pub use message::{Image, ImageSource, Message, Part, Prompt, RawCall};
 #[cfg(feature = "openai")]
 pub use openai::OpenAi;
 pub use price::{Price, Prices};
-pub use reply::{Chunk, FinishReason, Reply, ReplyBuilder, Usage};
+pub use reply::{ANSWERED_BY_CACHE, Chunk, FinishReason, Reply, ReplyBuilder, Usage};
 pub use request::{Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice};
 pub use retry::Retrying;
 pub use scripted::{ScriptStep, ScriptedModel, call, calls, fail, say};
+pub use timeouts::Timeouts;
 
 /// The chunks of one reply, in the order in which the model produced them.
 pub type ReplyStream<'a> = Pin<Box<dyn Stream<Item = Result<Chunk, ModelError>> + Send + 'a>>;

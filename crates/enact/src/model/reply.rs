@@ -75,6 +75,9 @@ impl FinishReason {
     }
 }
 
+/// What [`Reply::answered_by`] says of a reply that was kept from an earlier request.
+pub const ANSWERED_BY_CACHE: &str = "cache";
+
 /// One piece of a reply as it arrives.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -97,6 +100,9 @@ pub enum Chunk {
     /// Something that the provider wants back unchanged in the next request: fields of the
     /// assistant message.
     Opaque(serde_json::Map<String, Value>),
+    /// Who answers, if it is not the model that was asked: another model by its name, or the
+    /// [cache](ANSWERED_BY_CACHE).
+    AnsweredBy(String),
     /// What the request cost.
     Usage(Usage),
     /// Why the model stopped.
@@ -128,6 +134,10 @@ pub struct Reply {
     pub finish: FinishReason,
     /// How many requests were made until this reply came; 1 when the first was answered.
     pub attempts: u32,
+    /// Who answered, if it was not the model that was asked: another model by its name, or the
+    /// [cache](ANSWERED_BY_CACHE).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<String>,
 }
 
 impl Reply {
@@ -139,6 +149,37 @@ impl Reply {
             usage: Usage::of_request(0, 0),
             ..Self::default()
         }
+    }
+}
+
+impl From<Reply> for Vec<Chunk> {
+    /// The chunks that fold into this reply, however many attempts it took.
+    fn from(reply: Reply) -> Self {
+        let mut chunks: Vec<Chunk> = Vec::new();
+        chunks.extend(reply.answered_by.map(Chunk::AnsweredBy));
+        let texts = [
+            (reply.reasoning, Chunk::Reasoning as fn(String) -> Chunk),
+            (reply.text, Chunk::Text),
+        ];
+        for (text, chunk) in texts {
+            if !text.is_empty() {
+                chunks.push(chunk(text));
+            }
+        }
+        for (index, call) in reply.calls.into_iter().enumerate() {
+            chunks.push(Chunk::Call {
+                index,
+                id: call.id,
+                name: Some(call.name),
+                arguments: call.arguments,
+            });
+        }
+        if let Some(Value::Object(fields)) = reply.opaque {
+            chunks.push(Chunk::Opaque(fields));
+        }
+        chunks.push(Chunk::Usage(reply.usage));
+        chunks.push(Chunk::Finish(reply.finish));
+        chunks
     }
 }
 
@@ -183,6 +224,7 @@ impl ReplyBuilder {
                 Some(Value::Object(known)) => known.extend(fields),
                 other => *other = Some(Value::Object(fields)),
             },
+            Chunk::AnsweredBy(name) => self.reply.answered_by = Some(name),
             Chunk::Usage(usage) => self.reply.usage = usage,
             Chunk::Finish(finish) => self.finish = Some(finish),
             Chunk::Restart => {
@@ -206,7 +248,9 @@ impl ReplyBuilder {
         let mut reply = self.reply;
         reply.finish = finish;
         reply.attempts = self.restarts + 1;
-        reply.usage.requests = 1;
+        // Nobody was asked for what comes from the cache.
+        let is_kept = reply.answered_by.as_deref() == Some(ANSWERED_BY_CACHE);
+        reply.usage.requests = u64::from(!is_kept);
         Ok(reply)
     }
 }

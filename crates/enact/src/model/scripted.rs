@@ -168,6 +168,7 @@ struct Script {
 /// ```
 #[derive(Debug)]
 pub struct ScriptedModel {
+    name: String,
     script: Arc<Mutex<Script>>,
     capabilities: Capabilities,
     is_abandoned: std::sync::atomic::AtomicBool,
@@ -181,10 +182,18 @@ impl ScriptedModel {
             ..Script::default()
         };
         Self {
+            name: "scripted".to_owned(),
             script: Arc::new(Mutex::new(script)),
             capabilities: Capabilities::FULL,
             is_abandoned: false.into(),
         }
+    }
+
+    /// The same with another name than `scripted`.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
     }
 
     /// The same with other capabilities.
@@ -245,7 +254,7 @@ impl Drop for ScriptedModel {
 
 impl LanguageModel for ScriptedModel {
     fn name(&self) -> &str {
-        "scripted"
+        &self.name
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -12,8 +12,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Keys that are left out where they say nothing.
-const OPTIONAL_KEYS: [&str; 43] = [
+const OPTIONAL_KEYS: [&str; 44] = [
     "answer_within_ns",
+    "answered_by",
     "base_url",
     "by",
     "call_id",

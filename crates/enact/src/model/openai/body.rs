@@ -3,22 +3,20 @@
 //! The body is written by hand for its order: everything but the messages comes first, so a
 //! request for a longer prompt begins, byte for byte, with the request for the shorter one.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
-
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
+use crate::model::http::json::{
+    Fields, portable_arguments, portable_name, push_field, push_separated, push_string, push_value,
+};
 use crate::model::{
-    Function, Image, Message, ModelError, ModelErrorKind, Part, RawCall, Request, ResponseFormat,
-    ToolChoice,
+    Function, Image, Message, ModelError, Part, RawCall, Request, ResponseFormat, ToolChoice,
 };
 
 const DIALECT: &str = "openai";
 /// Fields that the client depends on: what it reads back follows from them.
 const RESERVED: [&str; 3] = ["messages", "stream", "tools"];
-/// What the protocol allows in the name of a function or schema.
-const MAX_NAME_LENGTH: usize = 64;
+/// What other protocols want back; servers refuse fields that they do not know.
+const FOREIGN: [&str; 2] = ["anthropic", "genai"];
 
 /// What differs from server to server.
 #[derive(Debug, Clone, Copy)]
@@ -31,18 +29,7 @@ pub(super) struct Shape<'a> {
 /// The whole body of a streaming request.
 pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, ModelError> {
     let options = &request.options;
-    if let Some(key) = RESERVED
-        .iter()
-        .find(|key| options.extra.contains_key(**key))
-    {
-        return Err(ModelError::new(
-            ModelErrorKind::InvalidRequest,
-            format!(
-                "`{key}` cannot be an extra model option: remove it from `ModelOptions::extra`"
-            ),
-        ));
-    }
-    let mut fields = Fields::new(&options.extra);
+    let mut fields = Fields::new(&options.extra, &RESERVED)?;
     fields.put(
         "model",
         Some(|out: &mut String| push_string(out, shape.model)),
@@ -109,52 +96,6 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
         });
     out.push_str("]}");
     Ok(out)
-}
-
-/// Writes the fields of an object. A field of `extra` replaces ours; `null` leaves it out.
-struct Fields<'a> {
-    out: String,
-    extra: &'a Map<String, Value>,
-    placed: Vec<&'static str>,
-}
-
-impl<'a> Fields<'a> {
-    fn new(extra: &'a Map<String, Value>) -> Self {
-        Self {
-            out: String::from("{"),
-            extra,
-            placed: Vec::new(),
-        }
-    }
-
-    fn put(&mut self, key: &'static str, write: Option<impl FnOnce(&mut String)>) {
-        self.placed.push(key);
-        match (self.extra.get(key), write) {
-            (Some(Value::Null), _) | (None, None) => {}
-            (Some(value), _) => push_field(&mut self.out, key, value),
-            (None, Some(write)) => {
-                push_key(&mut self.out, key);
-                write(&mut self.out);
-            }
-        }
-    }
-
-    fn put_number(&mut self, key: &'static str, value: Option<impl Into<Value>>) {
-        let value: Option<Value> = value.map(Into::into);
-        self.put(
-            key,
-            value.map(|value| move |out: &mut String| push_value(out, &value)),
-        );
-    }
-
-    fn finish(mut self) -> String {
-        for (key, value) in self.extra {
-            if !value.is_null() && !self.placed.contains(&key.as_str()) {
-                push_field(&mut self.out, key, value);
-            }
-        }
-        self.out
-    }
 }
 
 fn encode_functions(functions: &[Function]) -> String {
@@ -262,23 +203,16 @@ fn push_assistant(out: &mut String, text: &str, calls: &[RawCall], opaque: Optio
             out.push('}');
             let extras = opaque.and_then(|opaque| opaque.get("tool_calls")?.get(index));
             if let Some(Value::Object(extras)) = extras {
-                push_fields(out, extras, &["id", "type", "function"]);
+                push_fields(out, extras, |key| matches!(key, "id" | "type" | "function"));
             }
             out.push('}');
         });
         out.push(']');
     }
     if let Some(Value::Object(fields)) = opaque {
-        push_fields(out, fields, &["role", "content", "tool_calls"]);
-    }
-}
-
-/// Writes what the provider handed over, except what is written already.
-fn push_fields(out: &mut String, fields: &Map<String, Value>, written: &[&str]) {
-    for (key, value) in fields {
-        if !written.contains(&key.as_str()) {
-            push_field(out, key, value);
-        }
+        push_fields(out, fields, |key| {
+            matches!(key, "role" | "content" | "tool_calls") || FOREIGN.contains(&key)
+        });
     }
 }
 
@@ -321,6 +255,15 @@ impl<'a> Pictures<'a> {
     }
 }
 
+/// Writes what the provider handed over, except what is written already or not for it.
+fn push_fields(out: &mut String, fields: &Map<String, Value>, is_left_out: impl Fn(&str) -> bool) {
+    for (key, value) in fields {
+        if !is_left_out(key) {
+            push_field(out, key, value);
+        }
+    }
+}
+
 fn images(parts: &[Part]) -> impl Iterator<Item = &Image> {
     parts.iter().filter_map(|part| match part {
         Part::Image(image) => Some(image),
@@ -345,124 +288,4 @@ fn push_image_part(out: &mut String, image: &Image) {
     out.push_str("{\"type\":\"image_url\",\"image_url\":{\"url\":");
     push_string(out, &image.url());
     out.push_str("}}");
-}
-
-/// The arguments as written if they are a JSON object; servers refuse anything else, and with it
-/// the whole conversation.
-fn portable_arguments(arguments: &str) -> &str {
-    let is_object = arguments.trim_start().starts_with('{')
-        && serde_json::from_str::<IgnoredAny>(arguments).is_ok();
-    if is_object { arguments } else { "{}" }
-}
-
-/// The name if servers take it, else the nearest one they do. Models invent names, and a refused
-/// one would end the conversation.
-fn portable_name(name: &str) -> Cow<'_, str> {
-    let is_allowed =
-        |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
-    if name.is_empty() {
-        return Cow::Borrowed("unnamed");
-    }
-    if name.len() <= MAX_NAME_LENGTH && name.chars().all(is_allowed) {
-        return Cow::Borrowed(name);
-    }
-    name.chars()
-        .map(|character| {
-            if is_allowed(character) {
-                character
-            } else {
-                '_'
-            }
-        })
-        .take(MAX_NAME_LENGTH)
-        .collect()
-}
-
-fn push_separated<T>(
-    out: &mut String,
-    items: impl IntoIterator<Item = T>,
-    mut push: impl FnMut(&mut String, T),
-) {
-    for (index, item) in items.into_iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        push(out, item);
-    }
-}
-
-fn push_field(out: &mut String, key: &str, value: &Value) {
-    push_key(out, key);
-    push_value(out, value);
-}
-
-fn push_key(out: &mut String, key: &str) {
-    if !out.ends_with('{') {
-        out.push(',');
-    }
-    push_string(out, key);
-    out.push(':');
-}
-
-fn push_value(out: &mut String, value: &Value) {
-    // Writing to a string cannot fail.
-    let _ = write!(out, "{value}");
-}
-
-/// Writes a JSON string without the detour over a value.
-fn push_string(out: &mut String, text: &str) {
-    out.push('"');
-    let mut start = 0;
-    for (index, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0..0x20 => "",
-            _ => continue,
-        };
-        out.push_str(&text[start..index]);
-        if escape.is_empty() {
-            let _ = write!(out, "\\u{byte:04x}");
-        } else {
-            out.push_str(escape);
-        }
-        start = index + 1;
-    }
-    out.push_str(&text[start..]);
-    out.push('"');
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn arguments_that_are_no_object_are_sent_as_an_empty_one() {
-        for broken in ["", "{\"a\":", "[1]", "\"x\"", "null", "{}{}"] {
-            assert_eq!(portable_arguments(broken), "{}", "{broken}");
-        }
-        assert_eq!(portable_arguments(" {\"a\": 1}"), " {\"a\": 1}");
-    }
-
-    #[test]
-    fn invented_names_are_made_acceptable() {
-        assert_eq!(portable_name("get_weather-2"), "get_weather-2");
-        assert_eq!(portable_name("get weather.now"), "get_weather_now");
-        assert_eq!(portable_name(""), "unnamed");
-        assert_eq!(portable_name(&"é".repeat(80)), "_".repeat(64));
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_survives(text in any::<String>()) {
-            let mut out = String::new();
-            push_string(&mut out, &text);
-            prop_assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
-        }
-    }
 }

@@ -6,18 +6,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::calls::{CallDelta, Calls};
+use crate::model::http::{Decode, DecodeError};
 use crate::model::{Chunk, FinishReason, Usage};
-
-/// Why an event could not be taken.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum DecodeError {
-    /// The server reports a failure: its error object.
-    Reported(Value),
-    /// The provider's filter stopped the reply.
-    Filtered,
-    /// Not what the protocol promises, in words.
-    Malformed(String),
-}
 
 #[derive(Debug, Deserialize)]
 struct Event {
@@ -62,7 +52,7 @@ pub(super) enum Returned {
 
 /// Turns the events of one reply into chunks.
 #[derive(Debug, Default)]
-pub(super) struct Decoder {
+pub(in crate::model) struct Decoder {
     returned: Returned,
     reasoning: String,
     calls: Calls,
@@ -81,86 +71,9 @@ impl Decoder {
         }
     }
 
-    /// Takes the data of one server-sent event.
-    pub(super) fn event(
-        &mut self,
-        data: &[u8],
-        out: &mut VecDeque<Chunk>,
-    ) -> Result<(), DecodeError> {
-        let data = data.trim_ascii();
-        if self.is_done || data.is_empty() {
-            return Ok(());
-        }
-        self.has_events = true;
-        if data == b"[DONE]" {
-            self.is_done = true;
-            return Ok(());
-        }
-        self.take(data, out)
-    }
-
-    /// Takes a reply that came as one JSON body.
-    pub(super) fn whole(
-        &mut self,
-        body: &[u8],
-        out: &mut VecDeque<Chunk>,
-    ) -> Result<(), DecodeError> {
-        self.has_events = true;
-        self.is_done = true;
-        self.take(body, out)
-    }
-
-    /// Whether the reply is known to be whole, whatever becomes of the connection.
-    pub(super) fn is_whole(&self) -> bool {
-        self.is_done || self.finish.is_some()
-    }
-
-    /// Whether the server said that nothing follows.
-    pub(super) fn is_done(&self) -> bool {
-        self.is_done
-    }
-
-    /// Whether any event came.
-    pub(super) fn has_events(&self) -> bool {
-        self.has_events
-    }
-
-    /// The chunks that can only be given at the end.
-    pub(super) fn finish(self, out: &mut VecDeque<Chunk>) {
-        // Servers disagree on what to call the end of a turn with calls; the calls decide.
-        let finish = match self.finish {
-            Some(FinishReason::Length) => FinishReason::Length,
-            _ if self.calls.is_empty() => FinishReason::Stop,
-            _ => FinishReason::ToolCalls,
-        };
-        let mut fields = Map::new();
-        if !self.reasoning_details.is_empty() {
-            let details = Value::Array(self.reasoning_details);
-            fields.insert("reasoning_details".into(), details);
-        }
-        if !self.reasoning.is_empty() && !self.calls.is_empty() {
-            fields.insert("reasoning_content".into(), self.reasoning.into());
-        }
-        if let Some(extras) = self.calls.extras() {
-            fields.insert("tool_calls".into(), extras);
-        }
-        if !fields.is_empty() {
-            out.push_back(Chunk::Opaque(fields));
-        }
-        out.extend(self.usage.map(Chunk::Usage));
-        out.push_back(Chunk::Finish(finish));
-    }
-
     fn take(&mut self, data: &[u8], out: &mut VecDeque<Chunk>) -> Result<(), DecodeError> {
-        let event: Event = serde_json::from_slice(data).map_err(|error| {
-            // The error's own text may quote the reply; its place says enough.
-            DecodeError::Malformed(format!(
-                "{:?} error in JSON at line {} column {}",
-                error.classify(),
-                error.line(),
-                error.column()
-            ))
-        })?;
+        let event: Event =
+            serde_json::from_slice(data).map_err(|error| DecodeError::malformed(&error))?;
         if let Some(error) = event.error.filter(|error| !error.is_null()) {
             return Err(DecodeError::Reported(error));
         }
@@ -230,6 +143,64 @@ impl Decoder {
             Some(_) => self.finish = Some(FinishReason::Stop),
         }
         Ok(())
+    }
+}
+
+impl Decode for Decoder {
+    fn event(&mut self, data: &[u8], out: &mut VecDeque<Chunk>) -> Result<(), DecodeError> {
+        let data = data.trim_ascii();
+        if self.is_done || data.is_empty() {
+            return Ok(());
+        }
+        self.has_events = true;
+        if data == b"[DONE]" {
+            self.is_done = true;
+            return Ok(());
+        }
+        self.take(data, out)
+    }
+
+    fn whole(&mut self, body: &[u8], out: &mut VecDeque<Chunk>) -> Result<(), DecodeError> {
+        self.has_events = true;
+        self.is_done = true;
+        self.take(body, out)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.is_done || self.finish.is_some()
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    fn has_events(&self) -> bool {
+        self.has_events
+    }
+
+    fn finish(self, out: &mut VecDeque<Chunk>) {
+        // Servers disagree on what to call the end of a turn with calls; the calls decide.
+        let finish = match self.finish {
+            Some(FinishReason::Length) => FinishReason::Length,
+            _ if self.calls.is_empty() => FinishReason::Stop,
+            _ => FinishReason::ToolCalls,
+        };
+        let mut fields = Map::new();
+        if !self.reasoning_details.is_empty() {
+            let details = Value::Array(self.reasoning_details);
+            fields.insert("reasoning_details".into(), details);
+        }
+        if !self.reasoning.is_empty() && !self.calls.is_empty() {
+            fields.insert("reasoning_content".into(), self.reasoning.into());
+        }
+        if let Some(extras) = self.calls.extras() {
+            fields.insert("tool_calls".into(), extras);
+        }
+        if !fields.is_empty() {
+            out.push_back(Chunk::Opaque(fields));
+        }
+        out.extend(self.usage.map(Chunk::Usage));
+        out.push_back(Chunk::Finish(finish));
     }
 }
 

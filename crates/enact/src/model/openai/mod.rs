@@ -6,64 +6,28 @@
 //!
 //! Nothing is retried here: wrap the client in [`Retrying`](crate::model::Retrying).
 
-mod address;
 mod body;
 mod calls;
 mod decode;
-mod exchange;
-mod failure;
-mod sse;
 
-use std::fmt;
-use std::sync::OnceLock;
-use std::time::Duration;
+use reqwest::header::{AUTHORIZATION, HeaderMap};
+use secrecy::SecretString;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use secrecy::{ExposeSecret as _, SecretString};
-
-use self::address::Address;
-use self::decode::Returned;
-use self::failure::Failures;
-use super::{Capabilities, LanguageModel, ModelError, ModelErrorKind, ReplyStream, Request};
+use self::decode::{Decoder, Returned};
+pub use super::Timeouts;
+use super::failure::{Failures, Words};
+use super::http::{self, Address, Protocol, Server};
+use super::{Capabilities, LanguageModel, ModelError, ReplyStream, Request};
 
 const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
 const API_KEY_VARIABLE: &str = "OPENAI_API_KEY";
-/// Shorter words of a header are no tokens.
-const MIN_TOKEN_LENGTH: usize = 8;
-
-/// How long to wait for what.
-///
-/// ```
-/// use std::time::Duration;
-/// use enact::model::openai::Timeouts;
-///
-/// let patient = Timeouts { idle: Duration::from_secs(600), ..Timeouts::default() };
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
-    /// Until the connection stands.
-    pub connect: Duration,
-    /// From sending the request until the first byte of the reply. Local models read the whole
-    /// prompt before they say anything.
-    pub first_byte: Duration,
-    /// Between two pieces of the reply.
-    pub idle: Duration,
-    /// For the whole request.
-    pub total: Duration,
-}
-
-impl Default for Timeouts {
-    /// 10 seconds to connect, 5 minutes to the first byte, 2 minutes of silence, 30 minutes in
-    /// all.
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(10),
-            first_byte: Duration::from_secs(300),
-            idle: Duration::from_secs(120),
-            total: Duration::from_secs(1800),
-        }
-    }
-}
+const HOST: &str = "api.openai.com";
+const ENDPOINT: &str = "/chat/completions";
+const WORDS: Words<'static> = Words {
+    server: "an OpenAI-compatible chat-completions server",
+    key_variable: API_KEY_VARIABLE,
+    key_method: "OpenAi::with_api_key",
+};
 
 /// A model behind an OpenAI-compatible server.
 ///
@@ -93,17 +57,12 @@ impl Default for Timeouts {
 ///   names with characters that servers refuse are made acceptable.
 ///
 /// Requests to loopback addresses never go through a proxy, and redirects are not followed.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct OpenAi {
     model: String,
-    address: Address,
-    api_key: Option<SecretString>,
-    headers: HeaderMap,
+    server: Server,
     capabilities: Capabilities,
-    timeouts: Timeouts,
     returned: Returned,
-    /// Made with the first request: it depends on the address and the timeouts.
-    client: OnceLock<reqwest::Client>,
 }
 
 impl OpenAi {
@@ -111,13 +70,9 @@ impl OpenAi {
     pub fn new(model: impl Into<String>) -> Self {
         Self {
             model: model.into(),
-            address: Address::openai(),
-            api_key: None,
-            headers: HeaderMap::new(),
+            server: Server::new(Address::public(HOST, ENDPOINT)),
             capabilities: Capabilities::FULL,
-            timeouts: Timeouts::default(),
             returned: Returned::Details,
-            client: OnceLock::new(),
         }
     }
 
@@ -152,8 +107,7 @@ impl OpenAi {
     /// When this is not an `http` or `https` URL.
     pub fn with_base_url(self, base_url: impl AsRef<str>) -> Result<Self, ModelError> {
         Ok(Self {
-            address: Address::parse(base_url.as_ref())?,
-            client: OnceLock::new(),
+            server: self.server.at(Address::parse(base_url.as_ref(), ENDPOINT)?),
             ..self
         })
     }
@@ -161,11 +115,8 @@ impl OpenAi {
     /// The same with a key, sent as a bearer token.
     #[must_use]
     pub fn with_api_key(self, key: impl Into<SecretString>) -> Self {
-        // Keys read from files end in a line break, which no header can carry.
-        let key: SecretString = key.into();
-        let key = SecretString::from(key.expose_secret().trim());
         Self {
-            api_key: Some(key).filter(|key| !key.expose_secret().is_empty()),
+            server: self.server.with_api_key(key.into()),
             ..self
         }
     }
@@ -183,8 +134,7 @@ impl OpenAi {
     #[must_use]
     pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
         Self {
-            timeouts,
-            client: OnceLock::new(),
+            server: self.server.with_timeouts(timeouts),
             ..self
         }
     }
@@ -205,101 +155,26 @@ impl OpenAi {
     /// # Errors
     /// When the name or the value cannot stand in a header.
     pub fn with_header(
-        mut self,
+        self,
         name: impl AsRef<str>,
         value: impl AsRef<str>,
     ) -> Result<Self, ModelError> {
-        let name = name.as_ref();
-        let bad = |what: &str| {
-            ModelError::new(
-                ModelErrorKind::InvalidRequest,
-                format!("bad header `{}`: {what}", name.escape_debug()),
-            )
-        };
-        let parsed = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| bad("its name must consist of letters, digits and dashes"))?;
-        let mut value = HeaderValue::from_str(value.as_ref())
-            .map_err(|_| bad("its value must be one line of visible ASCII characters"))?;
-        value.set_sensitive(true);
-        self.headers.insert(parsed, value);
-        Ok(self)
-    }
-
-    /// The headers of a request.
-    fn headers(&self) -> Result<HeaderMap, ModelError> {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(key) = &self.api_key {
-            let mut value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))
-                .map_err(|_| {
-                    ModelError::new(
-                        ModelErrorKind::Authentication,
-                        "the API key has characters that no key has: copy it again into \
-                         OPENAI_API_KEY or `OpenAi::with_api_key`",
-                    )
-                })?;
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
-        }
-        for (name, value) in &self.headers {
-            headers.insert(name, value.clone());
-        }
-        Ok(headers)
-    }
-
-    fn client(&self) -> Result<reqwest::Client, ModelError> {
-        if let Some(client) = self.client.get() {
-            return Ok(client.clone());
-        }
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("enact/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(self.timeouts.connect)
-            // A redirect would carry prompts to an address that nobody configured.
-            .redirect(reqwest::redirect::Policy::none());
-        if self.address.is_loopback {
-            builder = builder.no_proxy();
-        }
-        if !self.address.is_tls {
-            // Nothing to verify: spares reading the system's certificates, or failing without.
-            builder = builder.tls_certs_only([]);
-        }
-        let client = builder.build().map_err(|error| {
-            ModelError::new(
-                ModelErrorKind::Connection,
-                "could not set up the HTTP client: check the system's TLS certificates",
-            )
-            .with_source(error.without_url())
-        })?;
-        Ok(self.client.get_or_init(|| client).clone())
-    }
-
-    /// Makes an error about this server.
-    fn failing(&self, make: impl FnOnce(Failures<'_>) -> ModelError) -> ModelError {
-        let mut secrets: Vec<&str> = Vec::new();
-        secrets.extend(self.api_key.as_ref().map(|key| key.expose_secret()));
-        secrets.extend(self.address.password());
-        // Word by word: a server may quote a token without the scheme in front of it.
-        let values = self
-            .headers
-            .values()
-            .filter_map(|value| value.to_str().ok());
-        secrets.extend(
-            values
-                .flat_map(str::split_whitespace)
-                .filter(|word| word.len() >= MIN_TOKEN_LENGTH),
-        );
-        make(Failures {
-            model: &self.model,
-            base_url: self.address.base_url(),
-            has_key: self.api_key.is_some() || self.headers.contains_key(AUTHORIZATION),
-            secrets: &secrets,
+        Ok(Self {
+            server: self.server.with_header(name.as_ref(), value.as_ref())?,
+            ..self
         })
+    }
+
+    /// OpenAI itself has wishes that other servers have not.
+    fn is_at_openai(&self) -> bool {
+        let address = self.server.base_url().strip_prefix("https://");
+        address.and_then(|rest| rest.split('/').next()) == Some(HOST)
     }
 
     fn shape(&self) -> body::Shape<'_> {
         body::Shape {
             model: &self.model,
-            max_tokens: if self.address.is_openai {
+            max_tokens: if self.is_at_openai() {
                 "max_completion_tokens"
             } else {
                 "max_tokens"
@@ -308,17 +183,28 @@ impl OpenAi {
     }
 }
 
-impl fmt::Debug for OpenAi {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let headers: Vec<&str> = self.headers.keys().map(HeaderName::as_str).collect();
-        f.debug_struct("OpenAi")
-            .field("model", &self.model)
-            .field("base_url", &self.address.base_url())
-            .field("has_api_key", &self.api_key.is_some())
-            .field("headers", &headers)
-            .field("capabilities", &self.capabilities)
-            .field("timeouts", &self.timeouts)
-            .finish_non_exhaustive()
+impl Protocol for OpenAi {
+    type Decoder = Decoder;
+
+    fn server(&self) -> &Server {
+        &self.server
+    }
+
+    fn body(&self, request: &Request) -> Result<String, ModelError> {
+        body::write_body(self.shape(), request)
+    }
+
+    fn headers(&self) -> Result<HeaderMap, ModelError> {
+        self.server.headers(AUTHORIZATION, "Bearer ", &WORDS)
+    }
+
+    fn decoder(&self, _: &Request) -> Decoder {
+        Decoder::new(self.returned)
+    }
+
+    fn failing(&self, make: impl FnOnce(Failures<'_>) -> ModelError) -> ModelError {
+        self.server
+            .failing(&self.model, &AUTHORIZATION, WORDS, make)
     }
 }
 
@@ -328,7 +214,7 @@ impl LanguageModel for OpenAi {
     }
 
     fn base_url(&self) -> Option<&str> {
-        Some(self.address.base_url())
+        Some(self.server.base_url())
     }
 
     fn provider(&self) -> Option<&str> {
@@ -340,13 +226,14 @@ impl LanguageModel for OpenAi {
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
-        exchange::stream(self, request)
+        http::stream(self, request)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::ModelErrorKind;
 
     fn from(variables: &[(&str, &str)]) -> Result<OpenAi, ModelError> {
         OpenAi::from_variables("m", |name| {
@@ -359,11 +246,11 @@ mod tests {
     fn the_environment_is_optional() {
         let client = from(&[]).unwrap();
         assert_eq!(client.base_url(), Some("https://api.openai.com/v1"));
-        assert!(client.api_key.is_none());
+        assert!(client.server.api_key.is_none());
 
         let client = from(&[("OPENAI_BASE_URL", ""), ("OPENAI_API_KEY", " ")]).unwrap();
         assert_eq!(client.base_url(), Some("https://api.openai.com/v1"));
-        assert!(client.api_key.is_none());
+        assert!(client.server.api_key.is_none());
     }
 
     #[test]
@@ -381,6 +268,14 @@ mod tests {
     fn a_bad_variable_is_named() {
         let error = from(&[("OPENAI_BASE_URL", "localhost")]).unwrap_err();
         assert!(error.to_string().contains("OPENAI_BASE_URL"), "{error}");
+    }
+
+    #[test]
+    fn openai_itself_is_told_from_servers_like_it() {
+        let at = |address: &str| OpenAi::new("m").with_base_url(address).unwrap();
+        assert!(OpenAi::new("m").is_at_openai());
+        assert!(at("https://api.openai.com/v1").is_at_openai());
+        assert!(!at("https://api.openai.com.example/v1").is_at_openai());
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("out_of_money", endings::out_of_money()),
         ("conditioned", endings::conditioned()),
         ("timed_out", endings::timed_out()),
+        ("answered_by", replies::answered_by()),
         ("predicted", replies::predicted()),
         ("reasoned", replies::reasoned()),
     ]

@@ -64,6 +64,24 @@ pub fn repairs_chat() -> Run {
     .run()
 }
 
+pub fn answered_by() -> Run {
+    let inputs = values! { question: "What is 2 + 1?" };
+    let mut by_another = called("I add.", [("add_one", r#"{"number": 2}"#)]);
+    by_another.answered_by = Some("small".into());
+    by_another.attempts = 2;
+    Player::begin(agent(
+        "answered_by",
+        "question -> answer: int",
+        "native",
+        inputs,
+        [add()],
+    ))
+    .model(by_another)
+    .runs("call_0_0", 3)
+    .model(called("", [("submit", r#"{"answer": 3}"#)]))
+    .run()
+}
+
 pub fn refused() -> Run {
     let inputs = values! { question: "What is 2 + 1?" };
     Player::begin(agent(

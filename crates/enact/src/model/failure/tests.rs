@@ -1,4 +1,3 @@
-use reqwest::header::HeaderValue;
 use serde_json::json;
 
 use super::*;
@@ -6,18 +5,16 @@ use super::*;
 const KEY: &str = "sk-secret-0123456789";
 
 fn failures() -> Failures<'static> {
-    Failures {
-        model: "m1",
-        base_url: "http://host/v1",
-        has_key: true,
-        secrets: &[KEY],
-    }
+    let words = Words {
+        server: "a chat server",
+        key_variable: "OPENAI_API_KEY",
+        key_method: "OpenAi::with_api_key",
+    };
+    Failures::new("m1", "http://host/v1", words, true, &[KEY])
 }
 
 fn kind_of(status: u16, body: &str) -> ModelErrorKind {
-    failures()
-        .status(status, &HeaderMap::new(), body.as_bytes())
-        .kind()
+    failures().status(status, None, body.as_bytes()).kind()
 }
 
 #[test]
@@ -63,7 +60,7 @@ fn a_prompt_that_is_too_long_is_recognised_on_every_server() {
 fn an_empty_account_is_not_a_rate_limit() {
     let body =
         r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}"#;
-    let error = failures().status(429, &HeaderMap::new(), body.as_bytes());
+    let error = failures().status(429, None, body.as_bytes());
     assert_eq!(error.kind(), ModelErrorKind::InvalidRequest);
     assert!(!error.is_retryable());
     assert!(error.to_string().contains("billing"), "{error}");
@@ -101,7 +98,7 @@ fn failures_inside_a_reply_have_kinds() {
         ),
     ];
     for (report, kind) in expected {
-        let error = failures().decode(DecodeError::Reported(report.clone()));
+        let error = failures().reported(&report);
         assert_eq!(error.kind(), kind, "{report}");
     }
 }
@@ -113,9 +110,7 @@ fn the_servers_words_are_bounded_and_without_secrets() {
         "x".repeat(5000)
     );
     let body = json!({"error": {"message": long}}).to_string();
-    let text = failures()
-        .status(401, &HeaderMap::new(), body.as_bytes())
-        .to_string();
+    let text = failures().status(401, None, body.as_bytes()).to_string();
     assert!(
         text.contains("bad key [redacted] or [redacted] then xxx"),
         "{text}"
@@ -130,20 +125,13 @@ fn a_missing_key_is_told_from_a_wrong_one() {
         has_key: false,
         ..failures()
     };
-    let text = without.status(401, &HeaderMap::new(), b"").to_string();
+    let text = without.status(401, None, b"").to_string();
     assert!(text.contains("none was sent"), "{text}");
 }
 
 #[test]
 fn the_wish_to_wait_is_read_in_every_form() {
-    let wait = |name: &'static str, value: &str| {
-        let mut headers = HeaderMap::new();
-        headers.insert(
-            name,
-            HeaderValue::from_str(value).unwrap_or_else(|_| unreachable!()),
-        );
-        retry_after(&headers)
-    };
+    let wait = |name: &str, value: &str| retry_after(|asked| (asked == name).then_some(value));
     assert_eq!(wait("retry-after", "7"), Some(Duration::from_secs(7)));
     assert_eq!(
         wait("retry-after", "1.5"),

@@ -1,19 +1,20 @@
 //! What went wrong, in words that say what to do, without the secrets that were involved.
+//!
+//! For those who write clients: every client of enact tells failures with [`Failures`], so that
+//! they have the same kinds and the same words whatever the provider.
 
 use std::time::Duration;
 
-use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::decode::DecodeError;
-use crate::model::{ModelError, ModelErrorKind};
+use super::{ModelError, ModelErrorKind};
 
 /// How much of a server's own words is repeated.
 const MAX_EXCERPT_CHARACTERS: usize = 300;
 /// Shorter texts are no secrets, and replacing them would garble the message.
 const MIN_SECRET_LENGTH: usize = 4;
 
-const CONTEXT_LENGTH_WORDS: [&str; 12] = [
+const CONTEXT_LENGTH_WORDS: [&str; 13] = [
     "context_length_exceeded",
     "context length",
     "context_length",
@@ -23,6 +24,7 @@ const CONTEXT_LENGTH_WORDS: [&str; 12] = [
     "exceed_context_size",
     "available context size",
     "prompt is too long",
+    "prompt too long",
     "input is too long",
     "reduce the length of the messages",
     "exceeds the maximum number of tokens",
@@ -36,28 +38,61 @@ const CONTENT_FILTER_WORDS: [&str; 4] = [
 /// Not "exceeded your current quota": some providers say that of a limit per minute.
 const QUOTA_WORDS: [&str; 2] = ["insufficient_quota", "insufficient balance"];
 
-/// Which limit of [`super::Timeouts`] ran out.
+/// Which limit of [`Timeouts`](super::Timeouts) ran out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Limit {
+pub enum Limit {
+    /// Until the connection stood.
     Connect,
+    /// Until the reply began.
     FirstByte,
+    /// Between two pieces of the reply.
     Idle,
+    /// For the whole request.
     Total,
+}
+
+/// How a client names what it needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Words<'a> {
+    /// What kind of server it speaks to, such as `an OpenAI-compatible chat-completions server`.
+    pub server: &'a str,
+    /// The variable that holds the key.
+    pub key_variable: &'a str,
+    /// The method that takes the key.
+    pub key_method: &'a str,
 }
 
 /// Makes errors about requests to one server.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Failures<'a> {
-    pub(super) model: &'a str,
-    pub(super) base_url: &'a str,
-    pub(super) has_key: bool,
-    /// Texts that must not be repeated.
-    pub(super) secrets: &'a [&'a str],
+pub struct Failures<'a> {
+    model: &'a str,
+    base_url: &'a str,
+    words: Words<'a>,
+    has_key: bool,
+    secrets: &'a [&'a str],
 }
 
-impl Failures<'_> {
+impl<'a> Failures<'a> {
+    /// Errors about a model at a server; `base_url` is shown, `secrets` are never repeated.
+    pub fn new(
+        model: &'a str,
+        base_url: &'a str,
+        words: Words<'a>,
+        has_key: bool,
+        secrets: &'a [&'a str],
+    ) -> Self {
+        Self {
+            model,
+            base_url,
+            words,
+            has_key,
+            secrets,
+        }
+    }
+
     /// The server answered with a status other than success.
-    pub(super) fn status(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> ModelError {
+    /// `wait` is how long it asked to [wait](retry_after).
+    pub fn status(&self, status: u16, wait: Option<Duration>, body: &[u8]) -> ModelError {
         let text = String::from_utf8_lossy(body);
         let report = match serde_json::from_str::<Value>(&text) {
             Ok(value) => Report::read(&value),
@@ -65,62 +100,54 @@ impl Failures<'_> {
         };
         let told = format!(" (status {status})");
         let error = self.classify(status, &told, &report).with_status(status);
-        match retry_after(headers) {
+        match wait {
             Some(delay) => error.with_retry_after(delay),
             None => error,
         }
     }
 
-    /// The server reported a failure inside a reply.
-    pub(super) fn decode(&self, error: DecodeError) -> ModelError {
-        match error {
-            DecodeError::Reported(value) => {
-                let report = Report::read(&value);
-                self.classify(report.status().unwrap_or(500), "", &report)
-            }
-            DecodeError::Filtered => self.filtered(""),
-            DecodeError::Malformed(what) => self.protocol(&format!("is not a chat reply: {what}")),
-        }
+    /// The server reported a failure inside a reply: its error object.
+    pub fn reported(&self, error: &Value) -> ModelError {
+        let report = Report::read(error);
+        self.classify(report.status().unwrap_or(500), "", &report)
+    }
+
+    /// The provider's filter stopped the reply.
+    pub fn filtered(&self) -> ModelError {
+        self.filtered_saying("")
     }
 
     /// The reply breaks the protocol.
-    pub(super) fn protocol(&self, what: &str) -> ModelError {
+    pub fn protocol(&self, what: &str) -> ModelError {
         let message = format!(
-            "the reply of `{}` {what}; check that the base URL is that of an OpenAI-compatible \
-             chat-completions server",
-            self.base_url
+            "the reply of `{}` {what}; check that the base URL is that of {}",
+            self.base_url, self.words.server
         );
         ModelError::new(ModelErrorKind::Protocol, message)
     }
 
     /// The reply is not JSON; these are its words.
-    pub(super) fn not_json(&self, body: &[u8]) -> ModelError {
+    pub fn not_json(&self, body: &[u8]) -> ModelError {
         let said = self.said(&String::from_utf8_lossy(body));
         self.protocol(&format!("is not JSON{said}"))
     }
 
-    /// The connection could not be made or broke.
-    pub(super) fn transport(&self, error: reqwest::Error) -> ModelError {
-        if error.is_timeout() {
-            // The only limit that is left to the HTTP library.
-            return self.timeout(Limit::Connect, None);
-        }
-        let (what, to_do) = if error.is_connect() {
+    /// What to say when the connection could not be made or broke, for this cause.
+    pub fn connection(&self, is_made: bool, cause: &str) -> String {
+        let (what, to_do) = if is_made {
+            ("lost the connection to", "try again")
+        } else {
             (
                 "could not connect to",
                 "check that the server runs and that the base URL is right",
             )
-        } else {
-            ("lost the connection to", "try again")
         };
-        let cause = self.redact(&root_cause(&error));
-        let message = format!("{what} `{}` ({cause}): {to_do}", self.base_url);
-        // The URL may hold a password; the message names the server without it.
-        ModelError::new(ModelErrorKind::Connection, message).with_source(error.without_url())
+        let cause = self.redact(cause);
+        format!("{what} `{}` ({cause}): {to_do}", self.base_url)
     }
 
     /// A limit ran out.
-    pub(super) fn timeout(&self, limit: Limit, after: Option<Duration>) -> ModelError {
+    pub fn timeout(&self, limit: Limit, after: Option<Duration>) -> ModelError {
         let base_url = self.base_url;
         let within = after.map_or_else(String::new, |after| format!(" within {after:?}"));
         let message = match limit {
@@ -144,7 +171,7 @@ impl Failures<'_> {
         ModelError::new(ModelErrorKind::Timeout, message)
     }
 
-    fn filtered(&self, said: &str) -> ModelError {
+    fn filtered_saying(&self, said: &str) -> ModelError {
         let message = format!(
             "the content filter of `{}` stopped the reply: change what is asked{said}",
             self.base_url
@@ -169,7 +196,7 @@ impl Failures<'_> {
             return ModelError::new(ModelErrorKind::ContextLength, message);
         }
         if is_refusal && report.mentions(&CONTENT_FILTER_WORDS) {
-            return self.filtered(&said);
+            return self.filtered_saying(&said);
         }
         if report.mentions(&QUOTA_WORDS) {
             let message = format!(
@@ -185,9 +212,9 @@ impl Failures<'_> {
             404 => (
                 ModelErrorKind::NotFound,
                 format!(
-                    "`{base_url}` has no model `{model}`, or no chat completions at this \
-                     address{told}: check the model's name, and that the base URL is right, \
-                     usually up to `/v1`"
+                    "`{base_url}` has no model `{model}`, or is not {}{told}: check the model's \
+                     name, and that the base URL is right, usually up to `/v1`",
+                    self.words.server
                 ),
             ),
             408 | 504 => (
@@ -222,19 +249,23 @@ impl Failures<'_> {
 
     fn refused_key(&self, status: u16, told: &str) -> String {
         let base_url = self.base_url;
+        let Words {
+            key_variable: variable,
+            key_method: method,
+            ..
+        } = self.words;
         match (self.has_key, status) {
             (false, _) => format!(
-                "`{base_url}` wants an API key and none was sent{told}: set OPENAI_API_KEY, or \
-                 give the key with `OpenAi::with_api_key`"
+                "`{base_url}` wants an API key and none was sent{told}: set {variable}, or give \
+                 the key with `{method}`"
             ),
             (true, 403) => format!(
                 "`{base_url}` does not allow this with the API key that was sent{told}: check \
-                 what the key in OPENAI_API_KEY may do, or give another with \
-                 `OpenAi::with_api_key`"
+                 what the key in {variable} may do, or give another with `{method}`"
             ),
             (true, _) => format!(
-                "`{base_url}` refused the API key{told}: check OPENAI_API_KEY, or give another \
-                 key with `OpenAi::with_api_key`"
+                "`{base_url}` refused the API key{told}: check {variable}, or give another key \
+                 with `{method}`"
             ),
         }
     }
@@ -331,11 +362,12 @@ impl Report {
         if let Some(code) = self.code.filter(|code| (400..600).contains(code)) {
             return Some(code);
         }
-        let known: [(&[&str], u16); 6] = [
+        let known: [(&[&str], u16); 7] = [
             (&["rate_limit", "rate limit", "too many requests"], 429),
             (&["overloaded"], 529),
             (&["timeout", "timed out"], 504),
             (&["authentication_error", "invalid_api_key"], 401),
+            (&["permission_error"], 403),
             (&["not_found_error", "model_not_found"], 404),
             (&["invalid_request", "badrequest"], 400),
         ];
@@ -350,17 +382,10 @@ impl Report {
     }
 }
 
-fn root_cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    cause.to_string()
-}
-
 /// How long the server asks to wait: milliseconds, seconds or a date.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+/// `header` looks up a header of the reply.
+pub fn retry_after<'h>(header: impl Fn(&str) -> Option<&'h str>) -> Option<Duration> {
+    let text = |name: &str| header(name).map(str::trim);
     let seconds = |text: &str| {
         let seconds: f64 = text.parse().ok()?;
         Duration::try_from_secs_f64(seconds.max(0.0)).ok()

@@ -5,12 +5,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::model::{ModelError, ModelErrorKind};
 
-const ENDPOINT: &str = "/chat/completions";
-const OPENAI_HOST: &str = "api.openai.com";
-
 /// A checked base URL.
 #[derive(Clone)]
-pub(super) struct Address {
+pub(in crate::model) struct Address {
     /// For people: no user, no password, no query.
     base_url: String,
     /// What is asked. Secret, because the base URL may hold a password or a key.
@@ -18,24 +15,23 @@ pub(super) struct Address {
     password: Option<SecretString>,
     pub(super) is_loopback: bool,
     pub(super) is_tls: bool,
-    pub(super) is_openai: bool,
 }
 
 impl Address {
-    /// The public address of OpenAI.
-    pub(super) fn openai() -> Self {
-        let base_url = format!("https://{OPENAI_HOST}/v1");
+    /// The public address of a provider.
+    pub(in crate::model) fn public(host: &str, endpoint: &str) -> Self {
+        let base_url = format!("https://{host}/v1");
         Self {
-            endpoint: format!("{base_url}{ENDPOINT}").into(),
+            endpoint: format!("{base_url}{endpoint}").into(),
             base_url,
             password: None,
             is_loopback: false,
             is_tls: true,
-            is_openai: true,
         }
     }
 
-    pub(super) fn parse(text: &str) -> Result<Self, ModelError> {
+    /// Reads a base URL; `endpoint` is the path behind it.
+    pub(in crate::model) fn parse(text: &str, endpoint: &str) -> Result<Self, ModelError> {
         let text = text.trim();
         let mut url = Url::parse(text).map_err(|error| bad(text, &error.to_string()))?;
         let is_tls = match url.scheme() {
@@ -50,9 +46,9 @@ impl Address {
         url.set_fragment(None);
         // People paste the whole address as often as its base.
         let path = url.path().trim_end_matches('/');
-        let path = path.strip_suffix(ENDPOINT).unwrap_or(path).to_owned();
-        url.set_path(&format!("{path}{ENDPOINT}"));
-        let endpoint = SecretString::from(url.as_str());
+        let path = path.strip_suffix(endpoint).unwrap_or(path).to_owned();
+        url.set_path(&format!("{path}{endpoint}"));
+        let address = SecretString::from(url.as_str());
 
         url.set_query(None);
         url.set_path(&path);
@@ -61,15 +57,14 @@ impl Address {
         let _ = url.set_password(None);
         Ok(Self {
             base_url: url.as_str().trim_end_matches('/').to_owned(),
-            endpoint,
+            endpoint: address,
             password,
             is_loopback: is_loopback(&host),
             is_tls,
-            is_openai: host == OPENAI_HOST,
         })
     }
 
-    pub(super) fn base_url(&self) -> &str {
+    pub(in crate::model) fn base_url(&self) -> &str {
         &self.base_url
     }
 
@@ -103,8 +98,10 @@ fn bad(text: &str, why: &str) -> ModelError {
 mod tests {
     use super::*;
 
+    const ENDPOINT: &str = "/chat/completions";
+
     fn parsed(text: &str) -> (String, String) {
-        let address = Address::parse(text).unwrap();
+        let address = Address::parse(text, ENDPOINT).unwrap();
         (address.base_url().to_owned(), address.endpoint().to_owned())
     }
 
@@ -132,14 +129,14 @@ mod tests {
     #[test]
     fn a_bad_url_is_explained_without_its_password() {
         for text in ["", "localhost:8080/v1", "ftp://h/v1", "/v1", "http://"] {
-            let error = Address::parse(text).err().unwrap();
+            let error = Address::parse(text, ENDPOINT).err().unwrap();
             assert_eq!(error.kind(), ModelErrorKind::InvalidRequest, "{text}");
             assert!(
                 error.to_string().contains("http://localhost:8080/v1"),
                 "{error}"
             );
         }
-        let error = Address::parse("ftp://u:p4ss@h").err().unwrap();
+        let error = Address::parse("ftp://u:p4ss@h", ENDPOINT).err().unwrap();
         assert!(!error.to_string().contains("p4ss"), "{error}");
     }
 
@@ -153,14 +150,14 @@ mod tests {
             "a.localhost",
         ] {
             assert!(
-                Address::parse(&format!("http://{host}:1/v1"))
+                Address::parse(&format!("http://{host}:1/v1"), ENDPOINT)
                     .unwrap()
                     .is_loopback
             );
         }
         for host in ["example.com", "10.0.0.1", "localhost.example.com"] {
             assert!(
-                !Address::parse(&format!("http://{host}/v1"))
+                !Address::parse(&format!("http://{host}/v1"), ENDPOINT)
                     .unwrap()
                     .is_loopback
             );
@@ -170,11 +167,10 @@ mod tests {
     #[test]
     fn the_public_address_is_what_parsing_it_gives() {
         let (base, endpoint) = parsed("https://api.openai.com/v1");
-        let address = Address::openai();
+        let address = Address::public("api.openai.com", ENDPOINT);
         assert_eq!(
             (address.base_url(), address.endpoint()),
             (&*base, &*endpoint)
         );
-        assert!(Address::parse(&base).unwrap().is_openai);
     }
 }

@@ -6,12 +6,10 @@ use std::time::Duration;
 use futures_util::stream;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::OpenAi;
-use super::body::write_body;
-use super::decode::Decoder;
-use super::failure::Limit;
+use super::protocol::{Decode, DecodeError, Protocol};
 use super::sse::SseParser;
-use crate::model::{Chunk, ModelError, ReplyStream, Request};
+use crate::model::failure::{Failures, Limit, retry_after};
+use crate::model::{Chunk, ModelError, ModelErrorKind, ReplyStream, Request};
 
 /// A bound on what a broken server can make us keep.
 const MAX_REPLY_BYTES: usize = 64 * 1024 * 1024;
@@ -25,7 +23,8 @@ const COST_PATIENCE: Duration = Duration::from_secs(5);
 /// comes along with the last event.
 const END_PATIENCE: Duration = Duration::from_millis(100);
 
-pub(super) fn stream(client: &OpenAi, request: Request) -> ReplyStream<'_> {
+/// Asks a server, and reads what it answers.
+pub(in crate::model) fn stream<P: Protocol>(client: &P, request: Request) -> ReplyStream<'_> {
     let exchange = Exchange {
         client,
         state: State::Asking(Box::new(request)),
@@ -34,23 +33,23 @@ pub(super) fn stream(client: &OpenAi, request: Request) -> ReplyStream<'_> {
     Box::pin(stream::unfold(exchange, Exchange::next))
 }
 
-struct Exchange<'a> {
-    client: &'a OpenAi,
-    state: State,
+struct Exchange<'a, P: Protocol> {
+    client: &'a P,
+    state: State<P::Decoder>,
     ready: VecDeque<Chunk>,
 }
 
-enum State {
+enum State<D> {
     Asking(Box<Request>),
-    Reading(Box<Reading>),
+    Reading(Box<Reading<D>>),
     /// The reply has ended in this way; what is ready comes first.
     Ended(Option<ModelError>),
 }
 
-struct Reading {
+struct Reading<D> {
     response: reqwest::Response,
     form: Form,
-    decoder: Decoder,
+    decoder: D,
     clock: Clock,
     bytes: usize,
 }
@@ -69,7 +68,7 @@ struct Clock {
     has_begun: bool,
 }
 
-impl Exchange<'_> {
+impl<P: Protocol> Exchange<'_, P> {
     async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Self)> {
         loop {
             if let Some(chunk) = self.ready.pop_front() {
@@ -90,18 +89,22 @@ impl Exchange<'_> {
     }
 }
 
-async fn ask(client: &OpenAi, request: &Request) -> Result<Reading, ModelError> {
+async fn ask<P: Protocol>(
+    client: &P,
+    request: &Request,
+) -> Result<Reading<P::Decoder>, ModelError> {
+    let server = client.server();
     let clock = Clock::start(client);
-    let body = write_body(client.shape(), request)?;
-    let sent = client
+    let body = client.body(request)?;
+    let sent = server
         .client()?
-        .post(client.address.endpoint())
+        .post(server.address.endpoint())
         .headers(client.headers()?)
         .body(body)
         .send();
     let response = match timeout_at(clock.deadline(client), sent).await {
         Ok(Ok(response)) => response,
-        Ok(Err(error)) => return Err(client.failing(|make| make.transport(error))),
+        Ok(Err(error)) => return Err(client.failing(|make| transport(make, error))),
         Err(_) => return Err(clock.expired(client)),
     };
     if !response.status().is_success() {
@@ -110,14 +113,14 @@ async fn ask(client: &OpenAi, request: &Request) -> Result<Reading, ModelError> 
     Ok(Reading {
         response,
         form: Form::Unknown,
-        decoder: Decoder::new(client.returned),
+        decoder: client.decoder(request),
         clock,
         bytes: 0,
     })
 }
 
 /// The error behind a status, with as much of the server's report as comes in reasonable time.
-async fn refused(client: &OpenAi, mut response: reqwest::Response) -> ModelError {
+async fn refused<P: Protocol>(client: &P, mut response: reqwest::Response) -> ModelError {
     let mut report = Vec::new();
     let patience = Instant::now() + REPORT_PATIENCE;
     while let Ok(Ok(Some(bytes))) = timeout_at(patience, response.chunk()).await {
@@ -127,12 +130,16 @@ async fn refused(client: &OpenAi, mut response: reqwest::Response) -> ModelError
         }
     }
     let status = response.status().as_u16();
-    client.failing(|make| make.status(status, response.headers(), &report))
+    let wait = retry_after(|name| response.headers().get(name)?.to_str().ok());
+    client.failing(|make| make.status(status, wait, &report))
 }
 
-impl Reading {
+impl<D: Decode> Reading<D> {
     /// Reads the next bytes.
-    async fn advance(mut self: Box<Self>, client: &OpenAi, ready: &mut VecDeque<Chunk>) -> State {
+    async fn advance<P>(mut self: Box<Self>, client: &P, ready: &mut VecDeque<Chunk>) -> State<D>
+    where
+        P: Protocol<Decoder = D>,
+    {
         let mut deadline = self.clock.deadline(client);
         if self.decoder.is_whole() {
             deadline = deadline.min(Instant::now() + COST_PATIENCE);
@@ -141,7 +148,7 @@ impl Reading {
         let read = match timeout_at(deadline, next).await {
             Ok(Ok(Some(bytes))) => self.take(client, &bytes, ready),
             Ok(Ok(None)) => return State::Ended(self.end(client, ready).err()),
-            Ok(Err(error)) => Err(client.failing(|make| make.transport(error))),
+            Ok(Err(error)) => Err(client.failing(|make| transport(make, error))),
             Err(_) => Err(self.clock.expired(client)),
         };
         match read {
@@ -160,9 +167,9 @@ impl Reading {
         }
     }
 
-    fn take(
+    fn take<P: Protocol>(
         &mut self,
-        client: &OpenAi,
+        client: &P,
         bytes: &[u8],
         ready: &mut VecDeque<Chunk>,
     ) -> Result<(), ModelError> {
@@ -196,7 +203,7 @@ impl Reading {
                         decoded = decoder.event(data, ready);
                     }
                 });
-                decoded.map_err(|error| client.failing(|make| make.decode(error)))?;
+                decoded.map_err(|error| client.failing(|make| error.told(make)))?;
                 parsed.map_err(|_| {
                     client.failing(|make| make.protocol("has an event without an end"))
                 })
@@ -205,7 +212,7 @@ impl Reading {
     }
 
     /// The server has said all it wants to say.
-    fn end(self, client: &OpenAi, ready: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
+    fn end<P: Protocol>(self, client: &P, ready: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
         let mut decoder = self.decoder;
         match self.form {
             Form::Unknown => return Err(client.failing(|make| make.protocol("is empty"))),
@@ -215,15 +222,15 @@ impl Reading {
                 }
                 decoder
                     .whole(&body, ready)
-                    .map_err(|error| client.failing(|make| make.decode(error)))?;
+                    .map_err(|error| client.failing(|make| error.told(make)))?;
             }
             Form::Events(mut parser) => {
                 // Half an event is no event: the reply counts as cut off.
                 if let Some(data) = parser.finish()
                     && let Err(error) = decoder.event(&data, ready)
-                    && !matches!(error, super::decode::DecodeError::Malformed(_))
+                    && !matches!(error, DecodeError::Malformed(_))
                 {
-                    return Err(client.failing(|make| make.decode(error)));
+                    return Err(client.failing(|make| error.told(make)));
                 }
             }
         }
@@ -240,19 +247,19 @@ impl Reading {
 }
 
 impl Clock {
-    fn start(client: &OpenAi) -> Self {
+    fn start<P: Protocol>(client: &P) -> Self {
         let now = Instant::now();
         Self {
-            first_byte: later(now, client.timeouts.first_byte),
-            total: later(now, client.timeouts.total),
+            first_byte: later(now, client.server().timeouts.first_byte),
+            total: later(now, client.server().timeouts.total),
             has_begun: false,
         }
     }
 
     /// Until when the next bytes have to come.
-    fn deadline(&self, client: &OpenAi) -> Instant {
+    fn deadline<P: Protocol>(&self, client: &P) -> Instant {
         let next = if self.has_begun {
-            later(Instant::now(), client.timeouts.idle)
+            later(Instant::now(), client.server().timeouts.idle)
         } else {
             self.first_byte
         };
@@ -260,8 +267,8 @@ impl Clock {
     }
 
     /// The error of the limit that has run out.
-    fn expired(&self, client: &OpenAi) -> ModelError {
-        let timeouts = &client.timeouts;
+    fn expired<P: Protocol>(&self, client: &P) -> ModelError {
+        let timeouts = &client.server().timeouts;
         let (limit, after) = if Instant::now() >= self.total {
             (Limit::Total, timeouts.total)
         } else if self.has_begun {
@@ -271,6 +278,23 @@ impl Clock {
         };
         client.failing(|make| make.timeout(limit, Some(after)))
     }
+}
+
+/// The connection could not be made or broke.
+fn transport(failures: Failures<'_>, error: reqwest::Error) -> ModelError {
+    if error.is_timeout() {
+        // The only limit that is left to the HTTP library.
+        return failures.timeout(Limit::Connect, None);
+    }
+    let is_made = !error.is_connect();
+    // The URL may hold a password; the message names the server without it.
+    let error = error.without_url();
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    let message = failures.connection(is_made, &cause.to_string());
+    ModelError::new(ModelErrorKind::Connection, message).with_source(error)
 }
 
 /// A duration beyond what the clock can say means never, or as good as.

@@ -1,0 +1,162 @@
+//! Which model is asked: as it was said, else what is at hand.
+
+use std::time::Duration;
+
+use enact_genai::Provider;
+
+use super::Named;
+use crate::args::AgentArgs;
+use crate::exit::Failure;
+use crate::view::{Ink, Screen, Stream, text};
+
+const MODEL_VARIABLE: &str = "ENACT_MODEL";
+const ADDRESS_VARIABLE: &str = "OPENAI_BASE_URL";
+/// A server on this machine answers at once, or it is not there.
+const PATIENCE: Duration = Duration::from_secs(2);
+const NO_MODEL: &str = "no model is set, no key is in the environment, and no local server \
+                        answers: name one with `--model` or ENACT_MODEL (such as \
+                        anthropic::claude-sonnet-4-5), put a key into a variable such as \
+                        OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama or llama.cpp; \
+                        `enact models` tells what is there (`enact demo` needs none)";
+
+/// The models to ask, the first one first.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    pub(crate) first: Named,
+    pub(crate) others: Vec<Named>,
+    /// Why these, if nobody said so on the command line.
+    reason: Option<String>,
+}
+
+impl Choice {
+    /// One model, for this reason.
+    fn of(name: String, base_url: Option<String>, reason: String) -> Self {
+        Self {
+            first: Named { name, base_url },
+            others: Vec::new(),
+            reason: Some(reason),
+        }
+    }
+
+    /// Says what was chosen where nobody said it.
+    pub(crate) fn tell(&self) {
+        let Some(reason) = &self.reason else { return };
+        let screen = Screen::new(Stream::Stderr);
+        let line = format!("model: {} ({reason})", self.first.name);
+        screen.line(&screen.paint(Ink::Quiet, &text::one_line(&line)));
+    }
+}
+
+/// Decides, in this order: `--model`, `ENACT_MODEL`, a key in the environment, a local server that
+/// answers. An agent file will come behind `ENACT_MODEL`.
+pub(crate) async fn choose(args: &AgentArgs) -> Result<Choice, Failure> {
+    if let Some(choice) = said(args)? {
+        return Ok(choice);
+    }
+    at_hand(args.base_url.as_deref()).await
+}
+
+/// The models that were named.
+fn said(args: &AgentArgs) -> Result<Option<Choice>, Failure> {
+    let typed = args.model.iter().map(|name| name.trim().to_owned());
+    let mut names: Vec<String> = typed.filter(|name| !name.is_empty()).collect();
+    let mut reason = None;
+    if names.is_empty()
+        && let Some(variable) = variable(MODEL_VARIABLE)
+    {
+        let several = variable.split(',').map(|name| name.trim().to_owned());
+        names = several.filter(|name| !name.is_empty()).collect();
+        reason = Some(format!("from {MODEL_VARIABLE}"));
+    }
+    let address = address(args.base_url.as_deref());
+    let mut named = names.into_iter().map(|name| {
+        let mut named = Named {
+            name,
+            base_url: None,
+        };
+        let is_openai = enact_genai::split(&named.name).is_some_and(|(name, _)| name == "openai");
+        if !named.has_provider() || is_openai {
+            named.base_url = address.clone();
+        }
+        named
+    });
+    let Some(first) = named.next() else {
+        return Ok(None);
+    };
+    let choice = Choice {
+        first,
+        others: named.collect(),
+        reason,
+    };
+    let mut all = std::iter::once(&choice.first).chain(&choice.others);
+    if args.base_url.is_some() && all.all(|named| named.base_url.is_none()) {
+        let message = "`--base-url` is for models that are named without a provider: `enact \
+                       models` tells the variable of each provider";
+        return Err(Failure::usage("base_url", message));
+    }
+    Ok(Some(choice))
+}
+
+/// What can be asked without being named.
+pub(super) async fn at_hand(base_url: Option<&str>) -> Result<Choice, Failure> {
+    if let Some(address) = address(base_url) {
+        return first_at(address).await;
+    }
+    for provider in Provider::all() {
+        let Some(model) = provider.usual_model().filter(|_| !provider.is_local()) else {
+            continue;
+        };
+        if provider.is_configured() {
+            let variable = provider.key_variable().unwrap_or_default();
+            let name = format!("{}::{model}", provider.name());
+            let reason = format!("{variable} is set; choose with `--model` or {MODEL_VARIABLE}");
+            return Ok(Choice::of(name, None, reason));
+        }
+    }
+    for provider in Provider::all().into_iter().filter(Provider::is_local) {
+        let Ok(models) = provider.models(PATIENCE).await else {
+            continue;
+        };
+        if let Some(model) = models.into_iter().next() {
+            let name = format!("{}::{model}", provider.name());
+            let reason = format!("it runs at {}", provider.base_url());
+            return Ok(Choice::of(name, None, reason));
+        }
+    }
+    Err(Failure::usage("no_model", NO_MODEL))
+}
+
+/// The first model of a server that was named without one.
+async fn first_at(address: String) -> Result<Choice, Failure> {
+    let asked = match Provider::named("openai") {
+        Ok(openai) => openai.models_at(&address, PATIENCE).await,
+        Err(error) => Err(error),
+    };
+    let wrong = |what: String| {
+        let message = format!(
+            "no model is set, and the server of `--base-url` or {ADDRESS_VARIABLE} does not say \
+             what it has ({what}): name one with `--model` or {MODEL_VARIABLE}"
+        );
+        Failure::usage("no_model", message)
+    };
+    let models = asked.map_err(|error| wrong(error.to_string()))?;
+    let Some(model) = models.into_iter().next() else {
+        return Err(wrong("its list is empty".to_owned()));
+    };
+    let reason = format!("the first one that {ADDRESS_VARIABLE} or `--base-url` has");
+    Ok(Choice::of(model, Some(address), reason))
+}
+
+/// The server for models that are named without a provider, if one was named.
+pub(crate) fn address(flag: Option<&str>) -> Option<String> {
+    let given = flag.map(str::trim).filter(|flag| !flag.is_empty());
+    given
+        .map(str::to_owned)
+        .or_else(|| variable(ADDRESS_VARIABLE))
+}
+
+/// A variable that says something.
+pub(super) fn variable(name: &str) -> Option<String> {
+    let value = std::env::var(name).ok()?.trim().to_owned();
+    (!value.is_empty()).then_some(value)
+}

@@ -1,0 +1,124 @@
+//! From names to a model that can be asked.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use enact::LanguageModel;
+use enact::model::{Cached, Fallback, Limited, ModelError, ModelErrorKind, OpenAi, Retrying};
+use enact_genai::Provider;
+use serde::{Deserialize, Serialize};
+
+use crate::exit::Failure;
+
+const NO_KEY: &str = "no key is set: put it into OPENAI_API_KEY, or name a server that needs none \
+                      with `--base-url` or OPENAI_BASE_URL, or a model of another provider \
+                      (PROVIDER::MODEL); `enact models` lists them";
+
+/// A model by its name, and where it is asked if it is not where its provider always is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) base_url: Option<String>,
+}
+
+impl Named {
+    /// Whether the name says who serves the model.
+    pub(crate) fn has_provider(&self) -> bool {
+        enact_genai::split(&self.name).is_some()
+    }
+}
+
+/// How fast models may be asked, and what is kept of their replies.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Pace {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) requests_per_minute: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) concurrent_requests: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cache: Option<PathBuf>,
+}
+
+/// A client for one model.
+pub(crate) fn connect(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
+    let connected = match enact_genai::split(&named.name) {
+        Some((provider, model)) => {
+            let provider = Provider::named(provider).map_err(refused)?;
+            match &named.base_url {
+                Some(base_url) => provider.model_at(model, base_url),
+                None => provider.model(model),
+            }
+        }
+        None => return compatible(named),
+    };
+    connected.map_err(refused)
+}
+
+/// A model on a server that speaks OpenAI's chat completions.
+fn compatible(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
+    let key = super::choice::variable("OPENAI_API_KEY");
+    let mut client = OpenAi::new(&named.name);
+    match &named.base_url {
+        Some(base_url) => {
+            client = client
+                .with_base_url(base_url)
+                .map_err(|error| Failure::usage("base_url", error.to_string()))?;
+        }
+        None if key.is_none() => return Err(Failure::usage("no_key", NO_KEY)),
+        None => {}
+    }
+    if let Some(key) = key {
+        client = client.with_api_key(key);
+    }
+    Ok(Arc::new(client))
+}
+
+fn refused(error: ModelError) -> Failure {
+    let kind = match error.kind() {
+        ModelErrorKind::Authentication => "no_key",
+        _ => "model",
+    };
+    Failure::usage(kind, format!("{error}; `enact models` lists what is there"))
+}
+
+/// The models as one: the later ones are asked when the earlier ones fail.
+pub(crate) fn joined(
+    first: Arc<dyn LanguageModel>,
+    others: Vec<Arc<dyn LanguageModel>>,
+    pace: &Pace,
+) -> Result<Arc<dyn LanguageModel>, Failure> {
+    let first = paced(first, pace)?;
+    if others.is_empty() {
+        return Ok(first);
+    }
+    let mut all = Fallback::new(first);
+    for model in others {
+        all = all.or(paced(model, pace)?);
+    }
+    Ok(Arc::new(all))
+}
+
+/// Each model has limits of its own. What is kept is not asked for, and waits for nothing.
+fn paced(model: Arc<dyn LanguageModel>, pace: &Pace) -> Result<Arc<dyn LanguageModel>, Failure> {
+    let mut limited = Limited::new(model);
+    if let Some(requests) = pace.requests_per_minute {
+        limited = limited.with_requests_per_minute(requests);
+    }
+    if let Some(requests) = pace.concurrent_requests {
+        limited = limited.with_concurrency(requests);
+    }
+    let retrying = Retrying::new(limited);
+    match &pace.cache {
+        None => Ok(Arc::new(retrying)),
+        Some(folder) => match Cached::in_folder(retrying, folder) {
+            Ok(cached) => Ok(Arc::new(cached)),
+            Err(error) => {
+                let folder = folder.display();
+                let message = format!("the folder `{folder}` cannot be made: {error}");
+                Err(Failure::usage("cache", message))
+            }
+        },
+    }
+}

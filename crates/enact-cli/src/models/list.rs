@@ -1,0 +1,171 @@
+//! `enact models`.
+
+use std::time::Duration;
+
+use enact_genai::Provider;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::choice;
+use crate::args::ModelsArgs;
+use crate::exit::{Exit, Failure};
+use crate::report;
+use crate::view::{Ink, Screen, Stream, text};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How many names are shown on one line.
+const SHOWN: usize = 3;
+
+/// What is known of one provider.
+struct Found {
+    provider: Provider,
+    state: State,
+}
+
+enum State {
+    /// Its models.
+    Reachable(Vec<String>),
+    /// Why it does not answer.
+    Unreachable(String),
+    /// There is no key.
+    Unconfigured,
+}
+
+/// Lists who can be asked.
+pub(crate) async fn execute(args: &ModelsArgs) -> Exit {
+    match list(args).await {
+        Ok(()) => Exit::Success,
+        Err(failure) => {
+            failure.print();
+            failure.exit
+        }
+    }
+}
+
+async fn list(args: &ModelsArgs) -> Result<(), Failure> {
+    let providers = match &args.provider {
+        None => Provider::all(),
+        Some(name) => {
+            let known = Provider::named(name);
+            vec![known.map_err(|error| Failure::usage("provider", error.to_string()))?]
+        }
+    };
+    let found = join_all(providers.into_iter().map(look)).await;
+    if args.json {
+        report::print(&found.iter().map(object).collect());
+        return Ok(());
+    }
+    let screen = Screen::new(Stream::Stdout);
+    if args.provider.is_some() {
+        return names(&screen, &found);
+    }
+    show(&screen, &found);
+    match choice::at_hand(None).await {
+        Ok(choice) => {
+            let name = text::one_line(&choice.first.name);
+            let line = format!("\nWithout `--model` and ENACT_MODEL: {name}");
+            screen.line(&line);
+        }
+        Err(_) => screen.line("\nNothing can be asked yet: set a key, or start a local server."),
+    }
+    Ok(())
+}
+
+async fn look(provider: Provider) -> Found {
+    let state = if !provider.is_configured() {
+        State::Unconfigured
+    } else {
+        match provider.models(PATIENCE).await {
+            Ok(models) => State::Reachable(models),
+            Err(error) => State::Unreachable(error.to_string()),
+        }
+    };
+    Found { provider, state }
+}
+
+/// Those that can be asked or might be, each on a line; the others in one.
+fn show(screen: &Screen, found: &[Found]) {
+    let mut without_key = Vec::new();
+    for Found { provider, state } in found {
+        let name = format!("{:<12}", provider.name());
+        let line = match state {
+            State::Reachable(models) => {
+                let count = match models.len() {
+                    1 => "1 model".to_owned(),
+                    count => format!("{count} models"),
+                };
+                let mut some: Vec<&str> = models.iter().map(String::as_str).take(SHOWN).collect();
+                if models.len() > SHOWN {
+                    some.push("…");
+                }
+                let some = text::one_line(&some.join(", "));
+                let count = screen.paint(Ink::Good, &count);
+                format!("{name} {count}: {some}")
+            }
+            State::Unreachable(reason) => {
+                let reason = text::one_line(reason);
+                format!(
+                    "{name} {}: {reason}",
+                    screen.paint(Ink::Bad, "not reachable")
+                )
+            }
+            State::Unconfigured => {
+                let variable = provider.key_variable().unwrap_or_default();
+                without_key.push(format!("{} ({variable})", provider.name()));
+                continue;
+            }
+        };
+        screen.line(&line);
+    }
+    if !without_key.is_empty() {
+        let line = format!("\nWithout a key: {}", without_key.join(", "));
+        screen.line(&screen.paint(Ink::Quiet, &line));
+    }
+}
+
+/// The models of one provider, a name on each line.
+fn names(screen: &Screen, found: &[Found]) -> Result<(), Failure> {
+    for Found { provider, state } in found {
+        match state {
+            State::Reachable(models) => {
+                for model in models {
+                    let name = format!("{}::{model}", provider.name());
+                    screen.line(&text::one_line(&name));
+                }
+            }
+            State::Unreachable(reason) => {
+                return Err(Failure::failed("provider", reason.clone()));
+            }
+            State::Unconfigured => {
+                let variable = provider.key_variable().unwrap_or_default();
+                let name = provider.name();
+                let message = format!("no key for `{name}` is set: put it into {variable}");
+                return Err(Failure::usage("no_key", message));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn object(found: &Found) -> Value {
+    let provider = &found.provider;
+    let (is_configured, is_reachable, models, reason) = match &found.state {
+        State::Reachable(models) => (true, true, Some(models), None),
+        State::Unreachable(reason) => (true, false, None, Some(reason.clone())),
+        State::Unconfigured => {
+            let variable = provider.key_variable().unwrap_or_default();
+            (false, false, None, Some(format!("{variable} is not set")))
+        }
+    };
+    json!({
+        "provider": provider.name(),
+        "base_url": provider.base_url(),
+        "key_variable": provider.key_variable(),
+        "address_variable": provider.address_variable(),
+        "configured": is_configured,
+        "reachable": is_reachable,
+        "models": models,
+        "usual_model": provider.usual_model(),
+        "reason": reason,
+    })
+}

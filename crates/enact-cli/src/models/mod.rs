@@ -1,0 +1,9 @@
+//! Models: which one is asked, and `enact models`.
+
+mod choice;
+mod connect;
+mod list;
+
+pub(crate) use self::choice::{Choice, address, choose};
+pub(crate) use self::connect::{Named, Pace, connect, joined};
+pub(crate) use self::list::execute;

@@ -1,0 +1,238 @@
+//! Keeping replies, to give them again to the same request.
+
+use std::collections::HashMap;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::{StreamExt as _, stream};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    ANSWERED_BY_CACHE, Capabilities, Chunk, LanguageModel, ModelError, Reply, ReplyBuilder,
+    ReplyStream, Request, ResponseFormat, ToolChoice, Usage,
+};
+
+/// A model whose replies are kept: the same request gets the same reply, and nobody is asked.
+///
+/// Two requests are the same when the model, its address, the messages, the tools and all options
+/// are. Only whole replies are kept, never failures. A reply from the cache costs nothing: its
+/// usage is zero, and [`Reply::answered_by`] is [`ANSWERED_BY_CACHE`].
+///
+/// Meant for tests, evaluations and work on prompts. An agent that is asked the same question
+/// twice gives the same answer twice, however high the temperature is.
+///
+/// ```
+/// use enact::model::{Cached, LanguageModel, ScriptedModel, say};
+///
+/// let model = Cached::in_memory(ScriptedModel::new([say("hi")]));
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// for _ in 0..2 {
+///     assert_eq!(model.complete(Default::default()).await.unwrap().text, "hi");
+/// }
+/// # });
+/// ```
+#[derive(Debug, Clone)]
+pub struct Cached<M> {
+    model: M,
+    place: Place,
+}
+
+#[derive(Debug, Clone)]
+enum Place {
+    Memory(Arc<Mutex<HashMap<String, Reply>>>),
+    Folder(Arc<PathBuf>),
+}
+
+impl<M> Cached<M> {
+    /// Keeps replies for as long as this value and its clones live.
+    pub fn in_memory(model: M) -> Self {
+        Self {
+            model,
+            place: Place::Memory(Arc::default()),
+        }
+    }
+
+    /// Keeps replies in a folder, a file each, named after the request. The folder is made if it
+    /// is not there. The files hold what the model said, in plain text.
+    ///
+    /// # Errors
+    /// When there is no such folder and it cannot be made.
+    pub fn in_folder(model: M, folder: impl Into<PathBuf>) -> io::Result<Self> {
+        let folder = folder.into();
+        std::fs::create_dir_all(&folder)?;
+        Ok(Self {
+            model,
+            place: Place::Folder(Arc::new(folder)),
+        })
+    }
+
+    /// The model that is asked for what is not kept.
+    pub fn inner(&self) -> &M {
+        &self.model
+    }
+}
+
+impl Place {
+    fn find(&self, key: &str) -> Option<Reply> {
+        match self {
+            Self::Memory(kept) => {
+                let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.get(key).cloned()
+            }
+            Self::Folder(folder) => {
+                let text = std::fs::read(file(folder, key)).ok()?;
+                // What cannot be read is asked for again, and replaced.
+                serde_json::from_slice(&text).ok()
+            }
+        }
+    }
+
+    fn keep(&self, key: String, reply: &Reply) {
+        match self {
+            Self::Memory(kept) => {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.insert(key, reply.clone());
+            }
+            Self::Folder(folder) => {
+                if let Err(error) = write(folder, &key, reply) {
+                    // The reply is there all the same; the next request pays again.
+                    tracing::warn!(%error, "a reply could not be kept in the cache");
+                }
+            }
+        }
+    }
+}
+
+fn file(folder: &Path, key: &str) -> PathBuf {
+    folder.join(format!("{key}.json"))
+}
+
+/// Writes a file that is there as a whole or not at all.
+fn write(folder: &Path, key: &str, reply: &Reply) -> io::Result<()> {
+    let unfinished = folder.join(format!("{key}.{}.part", uuid::Uuid::now_v7()));
+    let mut out = std::fs::File::create(&unfinished)?;
+    serde_json::to_writer(&mut out, reply)?;
+    out.flush()?;
+    std::fs::rename(&unfinished, file(folder, key))
+}
+
+/// What makes a request this one, in one short text.
+fn key(model: &dyn LanguageModel, request: &Request) -> String {
+    let choice = match &request.tool_choice {
+        ToolChoice::Auto => json!("auto"),
+        ToolChoice::Required => json!("required"),
+        ToolChoice::None => json!("none"),
+        ToolChoice::Named(name) => json!({ "name": name }),
+    };
+    let format = match &request.response_format {
+        ResponseFormat::Text => json!("text"),
+        ResponseFormat::JsonObject => json!("json"),
+        ResponseFormat::Schema { name, schema } => json!({"name": name, "schema": schema}),
+    };
+    let messages: Vec<_> = request.prompt.iter().collect();
+    let all = json!({
+        "provider": model.provider(),
+        "base_url": model.base_url(),
+        "model": model.name(),
+        "messages": messages,
+        "tools": request.tools.list(),
+        "tool_choice": choice,
+        "response_format": format,
+        "stop": request.stop,
+        "options": request.options,
+    });
+    let mut hash = Sha256::new();
+    digest(&all, &mut hash);
+    let bytes = hash.finalize();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Hashes a value so that the order of its keys does not count.
+fn digest(value: &Value, hash: &mut Sha256) {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(key, _)| *key);
+            hash.update(format!("{{{}", fields.len()));
+            for (key, value) in fields {
+                digest(&Value::String(key.clone()), hash);
+                digest(value, hash);
+            }
+        }
+        Value::Array(items) => {
+            hash.update(format!("[{}", items.len()));
+            items.iter().for_each(|item| digest(item, hash));
+        }
+        plain => hash.update(format!("{plain},")),
+    }
+}
+
+/// A reply on its way through: handed on as it comes, and kept when it is whole.
+struct Passing<'a> {
+    place: &'a Place,
+    key: String,
+    reply: ReplyStream<'a>,
+    builder: ReplyBuilder,
+    has_failed: bool,
+}
+
+impl Passing<'_> {
+    async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Self)> {
+        match self.reply.next().await {
+            Some(Ok(chunk)) => {
+                self.builder.push(chunk.clone());
+                Some((Ok(chunk), self))
+            }
+            Some(Err(error)) => {
+                self.has_failed = true;
+                Some((Err(error), self))
+            }
+            None => {
+                if !self.has_failed
+                    && let Ok(reply) = self.builder.finish()
+                {
+                    self.place.keep(self.key, &reply);
+                }
+                None
+            }
+        }
+    }
+}
+
+impl<M: LanguageModel> LanguageModel for Cached<M> {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn base_url(&self) -> Option<&str> {
+        self.model.base_url()
+    }
+
+    fn provider(&self) -> Option<&str> {
+        self.model.provider()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.model.capabilities()
+    }
+
+    fn stream(&self, request: Request) -> ReplyStream<'_> {
+        let key = key(&self.model, &request);
+        if let Some(mut reply) = self.place.find(&key) {
+            reply.answered_by = Some(ANSWERED_BY_CACHE.to_owned());
+            reply.usage = Usage::default();
+            let chunks: Vec<Chunk> = reply.into();
+            return Box::pin(stream::iter(chunks.into_iter().map(Ok)));
+        }
+        let passing = Passing {
+            place: &self.place,
+            key,
+            reply: self.model.stream(request),
+            builder: ReplyBuilder::default(),
+            has_failed: false,
+        };
+        Box::pin(stream::unfold(passing, Passing::next))
+    }
+}

@@ -1,0 +1,111 @@
+//! Which requests are the same, and what a kept reply says.
+
+use std::sync::Arc;
+
+use enact::model::{
+    ANSWERED_BY_CACHE, Cached, Function, Functions, LanguageModel as _, ModelErrorKind,
+    ModelOptions, Request, ScriptedModel, ToolChoice, Usage, call, fail, say,
+};
+use serde_json::{Map, Value, json};
+
+use crate::ask;
+
+#[tokio::test]
+async fn the_same_request_gets_the_same_reply_for_nothing() {
+    let opaque = Map::from_iter([("anthropic".to_owned(), json!({"thinking": []}))]);
+    let step = call("weather", json!({"city": "Paris"}))
+        .thinking("Looking.")
+        .reasoning("hm")
+        .with_ids(["a"])
+        .with_opaque(opaque)
+        .costing(Usage::of_request(100, 20));
+    let model = Cached::in_memory(ScriptedModel::new([step]));
+    let first = model.complete(ask("hi")).await.unwrap();
+    assert_eq!(first.usage, Usage::of_request(100, 20));
+    assert_eq!(first.answered_by, None);
+
+    let again = model.complete(ask("hi")).await.unwrap();
+    let mut expected = first;
+    expected.usage = Usage::default();
+    expected.answered_by = Some(ANSWERED_BY_CACHE.into());
+    assert_eq!(again, expected);
+    assert_eq!(model.inner().requests().len(), 1);
+}
+
+#[tokio::test]
+async fn any_difference_is_another_request() {
+    let function = |parameters: Value| {
+        Arc::new(Functions::new(vec![Function {
+            name: "weather".into(),
+            description: String::new(),
+            parameters,
+        }]))
+    };
+    let mut options = ModelOptions::default();
+    options.temperature = Some(0.0);
+    let tools = function(json!({"type": "object", "title": "t"}));
+    let different: Vec<Request> = vec![
+        ask("hi"),
+        ask("ho"),
+        ask("hi").with_options(options),
+        ask("hi").with_stop(vec!["END".into()]),
+        ask("hi").with_tools(Arc::clone(&tools)),
+        ask("hi")
+            .with_tools(Arc::clone(&tools))
+            .with_tool_choice(ToolChoice::Required),
+    ];
+    let steps = (0..different.len()).map(|number| say(number.to_string()));
+    let model = Cached::in_memory(ScriptedModel::new(steps));
+    for _ in 0..2 {
+        for (number, request) in different.iter().enumerate() {
+            let reply = model.complete(request.clone()).await.unwrap();
+            assert_eq!(reply.text, number.to_string());
+        }
+    }
+    // The order of keys is no difference.
+    let turned = ask("hi").with_tools(function(json!({"title": "t", "type": "object"})));
+    assert_eq!(model.complete(turned).await.unwrap().text, "4");
+}
+
+#[tokio::test]
+async fn a_failure_is_not_kept() {
+    let steps = [fail(ModelErrorKind::Server, "down"), say("hi")];
+    let model = Cached::in_memory(ScriptedModel::new(steps));
+    assert!(model.complete(ask("hi")).await.is_err());
+    assert_eq!(model.complete(ask("hi")).await.unwrap().answered_by, None);
+}
+
+#[tokio::test]
+async fn models_do_not_answer_for_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b"] {
+        let scripted = ScriptedModel::new([say(name)]).with_name(name);
+        let model = Cached::in_folder(scripted, folder.path()).unwrap();
+        assert_eq!(model.complete(ask("hi")).await.unwrap().text, name);
+    }
+}
+
+#[tokio::test]
+async fn a_folder_outlives_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("new/cache");
+    let first = Cached::in_folder(ScriptedModel::new([say("hi")]), &kept).unwrap();
+    first.complete(ask("hi")).await.unwrap();
+    drop(first);
+
+    let second = Cached::in_folder(ScriptedModel::new([]), &kept).unwrap();
+    let reply = second.complete(ask("hi")).await.unwrap();
+    assert_eq!(reply.text, "hi");
+    assert_eq!(reply.answered_by.as_deref(), Some(ANSWERED_BY_CACHE));
+
+    // A file that was damaged is replaced, and no unfinished one is left behind.
+    let files = || -> Vec<_> {
+        let files = std::fs::read_dir(&kept).unwrap();
+        files.map(|file| file.unwrap().path()).collect()
+    };
+    std::fs::write(&files()[0], "{").unwrap();
+    let third = Cached::in_folder(ScriptedModel::new([say("anew")]), &kept).unwrap();
+    assert_eq!(third.complete(ask("hi")).await.unwrap().text, "anew");
+    assert_eq!(third.complete(ask("hi")).await.unwrap().text, "anew");
+    assert_eq!(files().len(), 1);
+}
