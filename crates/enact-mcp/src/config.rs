@@ -44,7 +44,8 @@ pub fn read(text: &str, environment: &Environment) -> Result<Vec<Mcp>, Error> {
             let message = format!("the MCP server `{name}` cannot be read: {problem}");
             Error::new(ErrorKind::Config, message)
         };
-        let entry: Entry = serde_json::from_value(entry).map_err(|error| wrong(error.to_string()))?;
+        let entry: Entry =
+            serde_json::from_value(entry).map_err(|error| wrong(error.to_string()))?;
         if !entry.disabled {
             servers.push(entry.plan(environment).map_err(wrong)?.name(name));
         }
@@ -173,7 +174,10 @@ mod tests {
         );
         let allowed = Environment::new().allowing(["NO_SUCH"]);
         let problem = read(text, &allowed).unwrap_err().to_string();
-        assert!(problem.ends_with("`NO_SUCH`, which is not set"), "{problem}");
+        assert!(
+            problem.ends_with("`NO_SUCH`, which is not set"),
+            "{problem}"
+        );
     }
 
     #[test]

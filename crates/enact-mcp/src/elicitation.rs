@@ -44,7 +44,10 @@ impl Form {
     }
 
     fn new(message: &str, schema: Value, order: Option<Vec<String>>) -> Result<Self, String> {
-        let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+        let properties = schema["properties"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default();
         let fields = order.unwrap_or_else(|| properties.keys().cloned().collect());
         let required: Vec<&str> = match schema["required"].as_array() {
             Some(names) => names.iter().filter_map(Value::as_str).collect(),

@@ -25,9 +25,8 @@ pub(crate) struct Handler {
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
-        capabilities.elicitation = Some(
-            ElicitationCapability::new().with_form(FormElicitationCapability::default()),
-        );
+        capabilities.elicitation =
+            Some(ElicitationCapability::new().with_form(FormElicitationCapability::default()));
         ClientConfig::new(
             capabilities,
             Implementation::new("enact", env!("CARGO_PKG_VERSION")),

@@ -17,9 +17,13 @@ pub(crate) fn read(result: CallToolResult) -> Result<ToolOutput, ToolError> {
             }
             ContentBlock::Text(text) => parts.push(Value::String(text.text)),
             ContentBlock::Audio(audio) => parts.push(left_out("audio", &audio.mime_type)),
-            ContentBlock::Resource(resource) => embedded(resource.resource, &mut parts, &mut images),
+            ContentBlock::Resource(resource) => {
+                embedded(resource.resource, &mut parts, &mut images)
+            }
             link @ ContentBlock::ResourceLink(_) => parts.push(plain(&link)),
-            _ => parts.push(json!("a part of a sort that is not known here was left out")),
+            _ => parts.push(json!(
+                "a part of a sort that is not known here was left out"
+            )),
         }
     }
     let value = match (result.structured_content, parts.len()) {
@@ -93,7 +97,10 @@ mod tests {
     fn text_is_a_string_and_several_parts_are_a_list() {
         let text = |text: &str| json!({"type": "text", "text": text});
         assert_eq!(of(json!({"content": []})).unwrap().value, json!(null));
-        assert_eq!(of(json!({"content": [text("a")]})).unwrap().value, json!("a"));
+        assert_eq!(
+            of(json!({"content": [text("a")]})).unwrap().value,
+            json!("a")
+        );
         let two = of(json!({"content": [text("a"), text("b")]})).unwrap();
         assert_eq!(two.value, json!(["a", "b"]));
     }

@@ -31,17 +31,12 @@ pub(crate) fn spec(tool: &Tool, name: String, timeout: Duration) -> ToolSpec {
     let said = tool.description.as_deref();
     let description = said.or(tool.title.as_deref()).unwrap_or_default();
     let parameters = Value::Object(tool.input_schema.as_ref().clone());
-    let spec = ToolSpec::new(name, description, parameters)
+    ToolSpec::new(name, description, parameters)
         .with_effect(effect)
         .with_confirmation(confirmation)
-        .with_timeout(timeout);
-    // Of a closed world only calls of this run are known to change anything; an open one changes
-    // by itself.
-    if hints.open_world_hint == Some(false) {
-        spec
-    } else {
-        spec.volatile()
-    }
+        .with_timeout(timeout)
+        // No hint says that an answer stays true: a clock, too, is read-only and a closed world.
+        .volatile()
 }
 
 /// A name that models can call, nearest to this one.
@@ -73,33 +68,31 @@ mod tests {
     fn hints_become_rules() {
         use Confirmation::{Always, Never};
         use Effect::{Effectful, Idempotent, ReadOnly};
-        for (hints, effect, confirmation, is_volatile) in [
-            (json!(null), Effectful, Always, true),
-            (json!({}), Effectful, Always, true),
-            (json!({"readOnlyHint": true}), ReadOnly, Never, true),
+        for (hints, effect, confirmation) in [
+            (json!(null), Effectful, Always),
+            (json!({}), Effectful, Always),
+            (json!({"readOnlyHint": true}), ReadOnly, Never),
             (
                 json!({"readOnlyHint": true, "destructiveHint": true, "openWorldHint": false}),
                 ReadOnly,
                 Never,
-                false,
             ),
-            (json!({"destructiveHint": false}), Effectful, Never, true),
+            (json!({"destructiveHint": false}), Effectful, Never),
             (
                 json!({"destructiveHint": false, "idempotentHint": true}),
                 Idempotent,
                 Never,
-                true,
             ),
             (
                 json!({"destructiveHint": true, "idempotentHint": true}),
                 Idempotent,
                 Always,
-                true,
             ),
         ] {
             let spec = of(hints.clone());
-            let found = (spec.effect, spec.confirmation.clone(), spec.volatile);
-            assert_eq!(found, (effect, confirmation, is_volatile), "{hints}");
+            let found = (spec.effect, spec.confirmation.clone());
+            assert_eq!(found, (effect, confirmation), "{hints}");
+            assert!(spec.volatile, "{hints}");
         }
     }
 

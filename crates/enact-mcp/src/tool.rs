@@ -6,8 +6,8 @@ use enact::tool::{ToolFuture, ToolSpec};
 use enact::{Tool, ToolContext, ToolError, ToolOutput, Values};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest,
-    ElicitResult, ElicitationAction, InputRequest, InputRequiredResult, InputResponses,
-    RequestId, ServerResult,
+    ElicitResult, ElicitationAction, InputRequest, InputRequiredResult, InputResponses, RequestId,
+    ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 
