@@ -147,8 +147,8 @@ async fn last_words(process: Option<&Process>) -> String {
 
 fn refused(plan: &Mcp, error: ClientInitializeError, words: &str) -> Error {
     let label = plan.label();
-    let kind = match &error {
-        ClientInitializeError::TransportError { .. } => ErrorKind::Start,
+    let kind = match (&plan.way, &error) {
+        (Way::Http { .. }, ClientInitializeError::TransportError { .. }) => ErrorKind::Start,
         _ => ErrorKind::Protocol,
     };
     let what = match &plan.way {

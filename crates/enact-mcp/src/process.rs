@@ -9,6 +9,7 @@ use std::time::Duration;
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// How long a server may take to end by itself once nobody talks to it any more.
@@ -68,7 +69,7 @@ impl Process {
         let stdout = child.stdout.take().ok_or_else(lost)?;
         let stderr = child.stderr.take().ok_or_else(lost)?;
         let words = Words::default();
-        tokio::spawn(listen(stderr, words.clone()));
+        let listening = tokio::spawn(listen(stderr, words.clone()));
         let process = Self {
             group: child.id(),
             end: CancellationToken::new(),
@@ -81,6 +82,7 @@ impl Process {
             process.end.clone(),
             process.gone.clone(),
             process.words.clone(),
+            listening,
         ));
         Ok((process, (stdout, stdin)))
     }
@@ -129,6 +131,7 @@ async fn watch(
     end: CancellationToken,
     gone: CancellationToken,
     words: Words,
+    listening: JoinHandle<()>,
 ) {
     let status = tokio::select! {
         status = child.wait() => status,
@@ -140,6 +143,9 @@ async fn watch(
         }
     };
     kill(group);
+    // What it said last is heard before it counts as gone; one that left the group may hold the
+    // pipe for longer.
+    let _ = tokio::time::timeout(GRACE, listening).await;
     if let Ok(status) = status {
         words.ended(status.to_string());
     }

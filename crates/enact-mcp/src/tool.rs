@@ -1,6 +1,7 @@
 //! A tool of a server, as a tool of enact.
 
 use std::fmt;
+use std::task::{Context, Poll, Waker};
 
 use enact::tool::{ToolFuture, ToolSpec};
 use enact::{Tool, ToolContext, ToolError, ToolOutput, Values};
@@ -10,6 +11,7 @@ use rmcp::model::{
     ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
+use tokio::runtime::Handle;
 
 use crate::Server;
 use crate::calls::Why;
@@ -185,11 +187,17 @@ impl Recall {
 
 impl Drop for Recall {
     fn drop(&mut self) {
-        if let (Some(request), Ok(runtime)) =
-            (self.request.take(), tokio::runtime::Handle::try_current())
-        {
-            let peer = self.peer.clone();
-            runtime.spawn(async move { tell(&peer, request, "given up").await });
+        let Some(request) = self.request.take() else {
+            return;
+        };
+        let peer = self.peer.clone();
+        let mut telling = Box::pin(async move { tell(&peer, request, "given up").await });
+        // The first poll puts the word in line, before any call that follows.
+        let polled = telling
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        if let (Poll::Pending, Ok(runtime)) = (polled, Handle::try_current()) {
+            runtime.spawn(telling);
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::{agent, observations, task};
 
 async fn server() -> Server {
     let plan = Mcp::stdio(program("mcp-server-everything"), ["stdio"]);
-    plan.connect().await.unwrap()
+    plan.connect().await.expect("it starts")
 }
 
 #[tokio::test]
