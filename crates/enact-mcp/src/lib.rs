@@ -19,6 +19,8 @@
 //! # }
 //! ```
 //!
+//! The other way round, [`AgentService`] offers an agent as a tool to MCP clients.
+//!
 //! The guide `docs/guide/mcp.md` tells how what a server says of its tools becomes rules of
 //! enact, and what happens when a server asks the person something.
 
@@ -34,6 +36,7 @@ mod pattern;
 mod plan;
 mod process;
 mod result;
+mod serve;
 mod server;
 mod spec;
 mod tool;
@@ -43,4 +46,5 @@ pub use error::{Error, ErrorKind};
 pub use names::join;
 pub use pattern::{EmptyPattern, Pattern};
 pub use plan::Mcp;
+pub use serve::AgentService;
 pub use server::Server;

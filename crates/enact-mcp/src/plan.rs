@@ -127,6 +127,15 @@ impl Mcp {
         self
     }
 
+    /// The same, unless a folder was given.
+    #[must_use]
+    pub fn folder_unless_set(self, folder: impl Into<PathBuf>) -> Self {
+        match &self.way {
+            Way::Stdio(program) if program.folder.is_none() => self.folder(folder),
+            _ => self,
+        }
+    }
+
     /// Sends a header with every request. Does nothing for a server that is a process.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
