@@ -25,7 +25,11 @@ use crate::{interrupt, store};
 /// Holds a conversation.
 pub(crate) async fn execute(args: &ChatArgs) -> Exit {
     match Chat::open(args).await {
-        Ok(mut chat) => chat.hold().await,
+        Ok(mut chat) => {
+            let exit = chat.hold().await;
+            chat.setup.servers.shutdown().await;
+            exit
+        }
         Err(failure) => {
             failure.print();
             failure.exit
@@ -50,7 +54,7 @@ impl Chat {
         let signature = Signature::parse(&args.signature)?;
         let asked = asked(&signature)?;
         let arrow = signature.arrow();
-        let setup = Setup::new(signature, &args.agent)?;
+        let setup = Setup::new(signature, &args.agent).await?;
         let store = store::open_for_new(&args.agent.store).await?;
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let (lines, stream) = if is_terminal {

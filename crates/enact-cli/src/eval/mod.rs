@@ -42,7 +42,7 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("dataset", "name a dataset"));
     };
     let signature = Signature::parse(&args.signature)?;
-    let setup = Setup::new(signature.clone(), &args.agent)?;
+    let setup = Setup::new(signature.clone(), &args.agent).await?;
     let dataset = read_dataset(path, &signature, args)?;
     let prices = prices(&args.agent)?;
     let judge = judge(args)?;
@@ -99,6 +99,7 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
         }
     }
     progress.end();
+    setup.servers.shutdown().await;
 
     let trials: Vec<Trial> = found.into_iter().flatten().collect();
     let name = path.file_name().unwrap_or(path.as_os_str());

@@ -19,7 +19,7 @@ use crate::report::{self, Status};
 use crate::view::{Ink, Narrator, Screen, Stream, call_line, show_outputs, spoken_reason, text};
 use crate::{interrupt, store};
 
-pub(crate) use self::setup::{Setup, prices, server};
+pub(crate) use self::setup::{Rebuilt, Setup, prices, server};
 
 /// Runs an agent and shows what came of it.
 pub(crate) async fn execute(args: &RunArgs) -> Exit {
@@ -30,7 +30,7 @@ pub(crate) async fn execute(args: &RunArgs) -> Exit {
 
 async fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let signature = Signature::parse(&args.signature)?;
-    let setup = Setup::new(signature.clone(), &args.agent)?;
+    let setup = Setup::new(signature.clone(), &args.agent).await?;
     let inputs = inputs::read(&args.inputs, &signature)?;
     let store = store::open_for_new(&args.agent.store).await?;
     let store = store.as_ref();
@@ -39,6 +39,7 @@ async fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let interrupted = interrupt::watch();
     let call = setup.call(inputs, &setup.history, store);
     let ended = drive(&setup.agent, call, &narrator, &person, &interrupted, store).await;
+    setup.servers.shutdown().await;
     Ok(print_ending(args.json, &narrator, &ended, Kept::by(store)))
 }
 

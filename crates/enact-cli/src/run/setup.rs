@@ -1,18 +1,21 @@
 //! From what was typed to an agent that is ready to run.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use enact::model::{ModelOptions, OpenAi, Prices, Retrying};
 use enact::signature::Dynamic;
 use enact::tool::Confirmation;
 use enact::tool::builtin::{self, FILE_TOOL_NAMES, Files, PickError};
-use enact::{AdapterChoice, Call, Error, History, ReAct, Run, Signature, Tools, Values};
+use enact::{AdapterChoice, Call, Error, History, ReAct, Run, Signature, Tool, Tools, Values};
 use enact_sqlite::SqliteStore;
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::history;
 use crate::args::AgentArgs;
 use crate::exit::Failure;
+use crate::mcp::{Noted, Servers};
 
 const NO_MODEL: &str = "no model is set: name one with `--model` or ENACT_MODEL (`enact demo` \
                         needs none)";
@@ -22,6 +25,7 @@ const NO_KEY: &str = "no key is set: put it into OPENAI_API_KEY, or name a serve
 /// The notes of a run.
 const FILES: &str = "files";
 const TEMPERATURE: &str = "temperature";
+const MCP: &str = "mcp";
 
 /// An agent and what it starts from.
 pub(crate) struct Setup {
@@ -32,12 +36,15 @@ pub(crate) struct Setup {
     pub(crate) model: String,
     /// What the log has to say so that the agent can be built again.
     pub(crate) notes: Values,
+    /// The MCP servers whose tools it has.
+    pub(crate) servers: Servers,
 }
 
 impl Setup {
-    /// Checks everything that can be checked before a model is asked.
-    pub(crate) fn new(signature: Signature, args: &AgentArgs) -> Result<Self, Failure> {
-        let tools = tools(args)?;
+    /// Checks everything that can be checked before a model is asked, and starts the servers.
+    pub(crate) async fn new(signature: Signature, args: &AgentArgs) -> Result<Self, Failure> {
+        let own = tools(args)?;
+        let noted = Noted::of(&args.mcp)?;
         let adapter = match &args.adapter {
             Some(name) => name
                 .parse::<AdapterChoice>()
@@ -53,6 +60,17 @@ impl Setup {
         let client = server(model, args)?;
         let mut options = ModelOptions::default();
         options.temperature = args.temperature;
+        let mut notes = notes(args)?;
+        let (servers, tools) = match noted {
+            Some(mut noted) => {
+                noted.own = own.names().map(str::to_owned).collect();
+                let servers = Servers::start(&noted).await?;
+                notes.insert(MCP.to_owned(), written(&noted)?);
+                let tools = servers.join(own);
+                (servers, tools)
+            }
+            None => (Servers::default(), own),
+        };
         let build = || -> Result<ReAct, Error> {
             let mut agent = ReAct::dynamic(signature, tools)?
                 .with_completion(args.completion.into())?
@@ -77,7 +95,8 @@ impl Setup {
             agent,
             history,
             model: model.to_owned(),
-            notes: notes(args)?,
+            notes,
+            servers,
         })
     }
 
@@ -97,15 +116,31 @@ impl Setup {
         }
     }
 
-    /// The agent of a run that is kept, and the name of its model.
-    pub(crate) fn rebuild(run: &Run) -> Result<(ReAct, String), Failure> {
+    /// The agent of a run that is kept. Starts the servers that the run used.
+    pub(crate) async fn rebuild(run: &Run) -> Result<Rebuilt, Failure> {
         let spec = &run.started().agent;
         let files = match spec.notes.get(FILES).and_then(Value::as_str) {
             Some(folder) => Some(open_folder(folder)?),
             None => None,
         };
         let names = spec.tools.iter().map(|tool| tool.name.as_str());
-        let tools = pick(names.collect(), files.as_ref())?;
+        let (servers, tools) = match spec.notes.get(MCP) {
+            Some(noted) => {
+                let noted = Noted::deserialize(noted)
+                    .map_err(|error| Failure::failed("mcp_config", error.to_string()))?;
+                let own = pick(
+                    noted.own.iter().map(String::as_str).collect(),
+                    files.as_ref(),
+                )?;
+                let servers = Servers::start(&noted).await?;
+                let offered = servers.join(own);
+                let tools = names.map(|name| still_offered(&offered, name));
+                let tools: Result<Vec<_>, Failure> = tools.collect();
+                let tools = tools?.into_iter().fold(Tools::new(), Tools::with_shared);
+                (servers, tools)
+            }
+            None => (Servers::default(), pick(names.collect(), files.as_ref())?),
+        };
         let adapter = |name: &str| {
             name.parse::<AdapterChoice>()
                 .map_err(|error| Failure::usage("adapter", error.to_string()))
@@ -128,8 +163,35 @@ impl Setup {
             Ok(agent)
         };
         let agent = build().map_err(|error| Failure::from(&error))?;
-        Ok((agent, spec.model.clone()))
+        Ok(Rebuilt {
+            agent,
+            model: spec.model.clone(),
+            servers,
+        })
     }
+}
+
+/// An agent that was built again from a log.
+pub(crate) struct Rebuilt {
+    pub(crate) agent: ReAct,
+    /// The model's name.
+    pub(crate) model: String,
+    pub(crate) servers: Servers,
+}
+
+/// A tool that a run had from a server, if it is still to be had.
+fn still_offered(offered: &Tools, name: &str) -> Result<Arc<dyn Tool>, Failure> {
+    offered.get(name).cloned().ok_or_else(|| {
+        let message = format!(
+            "the run has the tool `{name}`, which its MCP servers do not offer any more: it \
+             cannot go on with other tools than it began with"
+        );
+        Failure::failed("tools", message)
+    })
+}
+
+fn written(noted: &Noted) -> Result<Value, Failure> {
+    serde_json::to_value(noted).map_err(|error| Failure::failed("mcp_config", error.to_string()))
 }
 
 /// What is noted with a run, beside what its log says anyway.
