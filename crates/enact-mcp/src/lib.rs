@@ -48,3 +48,7 @@ pub use pattern::{EmptyPattern, Pattern};
 pub use plan::Mcp;
 pub use serve::AgentService;
 pub use server::Server;
+
+#[cfg(doctest)]
+#[doc = include_str!(concat!("../../../", "docs/guide/mcp.md"))]
+struct GuideMcp;
