@@ -16,7 +16,10 @@ fn main() -> ExitCode {
         }
         _ => {}
     }
-    let mut server = Server::default();
+    let mut server = Server {
+        is_modern: std::env::args().nth(1).as_deref() == Some("modern"),
+        ..Server::default()
+    };
     for line in std::io::stdin().lock().lines() {
         let message = line.map(|line| serde_json::from_str::<Value>(&line));
         match message {
@@ -40,6 +43,8 @@ struct Server {
     /// Questions to the person, with the calls that they belong to.
     asked: HashMap<u64, Value>,
     has_extra: bool,
+    /// Knows only the newest version of the protocol, which has no greeting.
+    is_modern: bool,
 }
 
 impl Server {
@@ -47,6 +52,24 @@ impl Server {
         let id = message["id"].clone();
         let params = &message["params"];
         match message["method"].as_str() {
+            Some("initialize") if self.is_modern => say(&json!({
+                "jsonrpc": "2.0",
+                "id": id,
+                "error": {"code": -32601, "message": "unknown method"},
+            })),
+            Some("server/discover") => answer(
+                &id,
+                json!({
+                    "resultType": "complete",
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {"tools": {}},
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                    "_meta": {
+                        "io.modelcontextprotocol/serverInfo": {"name": "modern", "version": "1"},
+                    },
+                }),
+            ),
             Some("initialize") => answer(
                 &id,
                 json!({
@@ -69,6 +92,27 @@ impl Server {
                 }
             }
         }
+    }
+
+    /// Hands the question back, and wants the call again with the answer.
+    fn ask_back(&self, id: &Value, params: &Value) {
+        if params["inputResponses"].is_object() {
+            let given = json!([params["requestState"], params["inputResponses"]]);
+            return answer(id, text(&given.to_string()));
+        }
+        let form = json!({
+            "mode": "form",
+            "message": "What is it?",
+            "requestedSchema": {"type": "object", "properties": {"age": {"type": "integer"}}},
+        });
+        answer(
+            id,
+            json!({
+                "resultType": "input_required",
+                "requestState": "sealed",
+                "inputRequests": {"q": {"method": "elicitation/create", "params": form}},
+            }),
+        );
     }
 
     fn tools(&self) -> Vec<Value> {
@@ -106,6 +150,7 @@ impl Server {
                     json!({"content": [], "structuredContent": {"sum": n + 1}}),
                 );
             }
+            "ask" if self.is_modern => self.ask_back(id, params),
             "ask" => {
                 let number = 1000 + id.as_u64().unwrap_or_default();
                 self.asked.insert(number, id.clone());

@@ -1,5 +1,6 @@
 //! A server that is in use.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
@@ -25,7 +26,8 @@ struct Shared {
     name: String,
     plan: Mcp,
     link: Mutex<Link>,
-    listed: StdMutex<Vec<Tool>>,
+    /// All that it offers, also what is not used.
+    offered: StdMutex<Vec<Tool>>,
     /// Counts how often the server said that its tools changed.
     changes: watch::Sender<u64>,
 }
@@ -71,12 +73,11 @@ impl Server {
                     connection: Box::new(connection),
                     was_restarted: false,
                 }),
-                listed: StdMutex::default(),
+                offered: StdMutex::default(),
                 changes,
             }),
         };
-        let listed = server.list(&peer).await?;
-        server.keep(listed);
+        server.list(&peer).await?;
         Ok(server)
     }
 
@@ -91,14 +92,34 @@ impl Server {
         crate::join(Tools::new(), std::slice::from_ref(self))
     }
 
-    pub(crate) fn listed(&self) -> Vec<Tool> {
-        let listed = self.shared.listed.lock();
-        listed.unwrap_or_else(PoisonError::into_inner).clone()
+    /// The names of all tools that the server offers, also of those that are not used.
+    pub fn offered(&self) -> Vec<String> {
+        let offered = self.shared.offered.lock();
+        let offered = offered.unwrap_or_else(PoisonError::into_inner);
+        offered.iter().map(|tool| tool.name.to_string()).collect()
     }
 
-    fn keep(&self, tools: Vec<Tool>) {
-        let listed = self.shared.listed.lock();
-        *listed.unwrap_or_else(PoisonError::into_inner) = tools;
+    /// Told each time the server says that its tools have changed: [`refresh`](Server::refresh)
+    /// then asks for them again.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.shared.changes.subscribe()
+    }
+
+    /// Asks for the tools again. [`tools`](Server::tools) gives the new ones from then on; agents
+    /// that were built before keep theirs, because the log of a run says which it has.
+    pub async fn refresh(&self) -> Result<(), Error> {
+        let line = self.line().await;
+        let line = line.map_err(|problem| Error::new(ErrorKind::Start, problem))?;
+        self.list(&line.peer).await
+    }
+
+    /// The tools that are used.
+    pub(crate) fn listed(&self) -> Vec<Tool> {
+        let offered = self.shared.offered.lock();
+        let offered = offered.unwrap_or_else(PoisonError::into_inner);
+        let plan = &self.shared.plan;
+        let used = offered.iter().filter(|tool| plan.uses(&tool.name));
+        used.cloned().collect()
     }
 
     pub(crate) fn tool(&self, tool: &Tool, name: String) -> McpTool {
@@ -109,8 +130,8 @@ impl Server {
         }
     }
 
-    /// Asks for the tools, and takes those that are used.
-    async fn list(&self, peer: &Peer<RoleClient>) -> Result<Vec<Tool>, Error> {
+    /// Asks for the tools, and keeps what is said of them.
+    async fn list(&self, peer: &Peer<RoleClient>) -> Result<(), Error> {
         let name = self.name();
         let wrong = |problem: String| {
             let message = format!("the MCP server `{name}` does not list its tools: {problem}");
@@ -121,18 +142,20 @@ impl Server {
             Ok(listed) => listed.map_err(|error| wrong(error.to_string()).with_source(error))?,
             Err(_) => return Err(wrong(format!("no answer within {limit:?}"))),
         };
-        let mut tools: Vec<Tool> = Vec::new();
-        for tool in listed {
-            let is_used = self.shared.plan.uses(&tool.name);
-            let called = callable(&tool.name);
-            if is_used && tools.iter().any(|one| callable(&one.name) == called) {
-                return Err(wrong(format!("two of them are called `{called}`")));
-            }
-            if is_used {
-                tools.push(tool);
+        let used = listed
+            .iter()
+            .filter(|tool| self.shared.plan.uses(&tool.name));
+        let mut names = HashSet::new();
+        for name in used.map(|tool| callable(&tool.name)) {
+            if !names.insert(name.clone()) {
+                return Err(wrong(format!(
+                    "two of them are called `{name}`: deny one of them"
+                )));
             }
         }
-        Ok(tools)
+        let offered = self.shared.offered.lock();
+        *offered.unwrap_or_else(PoisonError::into_inner) = listed;
+        Ok(())
     }
 
     /// The line for a call. A server that has ended is started again, once.

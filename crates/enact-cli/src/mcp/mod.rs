@@ -34,7 +34,25 @@ impl Servers {
                     .map_err(|error| Failure::failed(error.kind().as_str(), error.to_string()))?,
             );
         }
-        Ok(Self { list })
+        let servers = Self { list };
+        servers.check(noted)?;
+        Ok(servers)
+    }
+
+    /// A pattern that fits nothing is a mistake: without it being said, the agent would lack a
+    /// tool.
+    fn check(&self, noted: &Noted) -> Result<(), Failure> {
+        let offered: Vec<String> = self.list.iter().flat_map(Server::offered).collect();
+        for pattern in noted.allowed()? {
+            if !offered.iter().any(|name| pattern.matches(name)) {
+                let offered = offered.join(", ");
+                let message = format!(
+                    "`--mcp-allow {pattern}` fits no tool of the servers: they offer {offered}"
+                );
+                return Err(Failure::usage("mcp_config", message));
+            }
+        }
+        Ok(())
     }
 
     /// A set of tools with those of the servers.

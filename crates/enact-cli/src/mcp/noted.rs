@@ -55,6 +55,13 @@ impl Noted {
         }))
     }
 
+    /// The patterns of the tools that are used.
+    pub(super) fn allowed(&self) -> Result<Vec<Pattern>, Failure> {
+        let patterns = self.allow.iter().map(|pattern| pattern.parse());
+        let patterns: Result<Vec<Pattern>, enact_mcp::EmptyPattern> = patterns.collect();
+        patterns.map_err(|error| wrong(error.to_string()))
+    }
+
     /// How each server is reached.
     pub(super) fn plans(&self) -> Result<Vec<Mcp>, Failure> {
         let environment = environment(&self.env);

@@ -131,6 +131,17 @@ fn a_file_lists_servers_and_patterns_choose_their_tools() {
 }
 
 #[test]
+fn a_pattern_that_fits_no_tool_is_a_mistake() {
+    let models = TestServer::start_blocking([]);
+    let said = run(&models, ["task -> answer", "task=Do it."])
+        .args(["--mcp", &doubler(&models), "--mcp-allow", "doubel*"])
+        .said();
+    assert_eq!(said.code, 2, "{said:?}");
+    let problem = "`--mcp-allow doubel*` fits no tool of the servers: they offer doubler";
+    assert_eq!(said.error_line(), problem);
+}
+
+#[test]
 fn a_server_that_cannot_be_used_fails_the_command_before_a_model_is_asked() {
     let models = TestServer::start_blocking([]);
     for (flags, code, problem) in [

@@ -3,7 +3,7 @@
 use enact::tool::ToolContext;
 use serde_json::{Value, json};
 
-use crate::{call, call_with, server};
+use crate::{call, call_with, server, unruly};
 
 #[tokio::test]
 async fn a_call_that_asks_is_cancelled_and_repeated_with_the_answer() {
@@ -74,5 +74,22 @@ async fn questions_of_several_calls_at_once_are_not_mixed_up() {
         let text = result.unwrap_err().to_string();
         assert!(text.contains("make these calls one at a time"), "{text}");
     }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_hands_the_question_back_gets_the_answer_with_its_state() {
+    let server = unruly("modern").connect().await.unwrap();
+    assert_eq!(server.name(), "modern");
+    let context = ToolContext::detached("c");
+    let asks = call_with(&server, "ask", json!({}), context.clone()).await;
+    let question = asks.unwrap_err().into_question().expect("a question");
+    assert!(question.starts_with("What is it?"), "{question}");
+    assert_eq!(call(&server, "cancelled").await.unwrap(), "[]");
+    let context = context.with_answer(&question, "36");
+    let given = call_with(&server, "ask", json!({}), context).await.unwrap();
+    let given: Value = serde_json::from_str(given.value.as_str().unwrap()).unwrap();
+    let answer = json!({"q": {"action": "accept", "content": {"age": 36}}});
+    assert_eq!(given, json!(["sealed", answer]));
     server.shutdown().await;
 }

@@ -82,3 +82,15 @@ async fn the_environment_is_an_allow_list() {
     assert!(!seen.contains(&"CARGO_PKG_NAME".to_owned()), "{seen:?}");
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_list_that_changed_is_asked_for_again() {
+    let server = unruly("").connect().await.unwrap();
+    let mut changes = server.changes();
+    assert!(server.tools().get("extra").is_none());
+    call(&server, "change").await.unwrap();
+    changes.changed().await.unwrap();
+    server.refresh().await.unwrap();
+    assert_eq!(call(&server, "extra").await.unwrap(), "extra");
+    server.shutdown().await;
+}
