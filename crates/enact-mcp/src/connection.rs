@@ -15,6 +15,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use tokio::sync::watch;
 
 use crate::calls::Calls;
+use crate::error::innermost;
 use crate::handler::Handler;
 use crate::plan::Way;
 use crate::process::Process;
@@ -167,18 +168,7 @@ fn told(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it ended or hung up".to_owned(),
         ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
-        ClientInitializeError::TransportError { error, .. } => {
-            let mut text = error.to_string();
-            let mut cause = std::error::Error::source(error);
-            while let Some(deeper) = cause {
-                let deeper_text = deeper.to_string();
-                if !text.contains(&deeper_text) {
-                    text = format!("{text}: {deeper_text}");
-                }
-                cause = deeper.source();
-            }
-            text
-        }
+        ClientInitializeError::TransportError { error, .. } => innermost(error.error.as_ref()),
         ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
             "no version of the protocol is known to both".to_owned()
         }

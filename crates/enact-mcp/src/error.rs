@@ -70,3 +70,15 @@ impl std::error::Error for Error {
         Some(source)
     }
 }
+
+/// What is at the bottom of an error, without addresses: there may be keys in them.
+pub(crate) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut deepest = error;
+    while let Some(deeper) = deepest.source() {
+        deepest = deeper;
+    }
+    let text = deepest.to_string();
+    let words = text.split_whitespace();
+    let words: Vec<&str> = words.filter(|word| !word.contains("://")).collect();
+    words.join(" ")
+}

@@ -16,6 +16,7 @@ use tokio::runtime::Handle;
 use crate::Server;
 use crate::calls::Why;
 use crate::elicitation::{Form, Heard};
+use crate::error::innermost;
 use crate::result;
 
 /// How often one call may ask for something before it is answered.
@@ -118,6 +119,12 @@ impl McpTool {
             ServiceError::TransportClosed => ToolError::new(self.server.cut_off().await),
             // In the server's own words.
             ServiceError::McpError(error) => ToolError::new(error.message.to_string()),
+            ServiceError::TransportSend(error) => {
+                let cause = innermost(error.error.as_ref());
+                ToolError::new(format!(
+                    "the MCP server `{name}` cannot be reached: {cause}"
+                ))
+            }
             other => ToolError::new(format!("the MCP server `{name}`: {other}")),
         }
     }

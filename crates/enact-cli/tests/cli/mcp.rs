@@ -181,6 +181,22 @@ fn a_server_that_cannot_be_used_fails_the_command_before_a_model_is_asked() {
     }
 }
 
+#[test]
+fn a_slow_start_is_spoken_of() {
+    let models = TestServer::start_blocking([]);
+    for (wait, is_told) in [("0", false), ("1.3", true)] {
+        let command = format!("sh -c 'sleep {wait}; exit 9'");
+        let said = run(
+            &models,
+            ["task -> answer", "task=Do it.", "--mcp", &command],
+        )
+        .said();
+        assert_eq!(said.code, 1, "{said:?}");
+        let told = said.stderr.contains("starting the MCP server `sh -c");
+        assert_eq!(told, is_told, "{said:?}");
+    }
+}
+
 /// `enact mcp` over a folder, as a client sees it.
 async fn serving(models: &TestServer, place: &Place) -> Server {
     let files = place.files.path().to_str().unwrap();

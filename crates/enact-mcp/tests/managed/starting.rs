@@ -56,6 +56,22 @@ async fn an_address_where_nobody_listens_is_named() {
     let error = Mcp::http(&url).connect().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Start);
     assert!(error.to_string().contains(&url), "{error}");
+
+    // What was filled in from a variable stays out of messages.
+    let error = Mcp::http(format!("{url}?key=hush"))
+        .name("far")
+        .connect()
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("`far` cannot be reached"),
+        "{error}"
+    );
+    assert!(
+        error.to_string().contains("error sending request"),
+        "{error}"
+    );
+    assert!(!error.to_string().contains("hush"), "{error}");
 }
 
 #[tokio::test]
