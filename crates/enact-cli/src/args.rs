@@ -4,6 +4,7 @@ mod agent;
 mod chat;
 mod eval;
 mod limits;
+mod mcp;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -11,6 +12,7 @@ pub(crate) use self::agent::AgentArgs;
 pub(crate) use self::chat::ChatArgs;
 pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
 pub(crate) use self::limits::LimitArgs;
+pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
 
 /// Agents that work with tools until the outputs you declared are there.
 #[derive(Debug, Parser)]
@@ -37,6 +39,8 @@ pub(crate) enum Command {
     Eval(Box<EvalArgs>),
     /// List the providers that can be asked, and their models.
     Models(ModelsArgs),
+    /// Offer an agent as a tool to an MCP client, over standard input and output.
+    Mcp(Box<ServeMcpArgs>),
     /// Watch an agent at work; needs no model and no key.
     Demo,
     /// List the runs that are kept.

@@ -9,6 +9,7 @@ mod eval;
 mod exit;
 mod interrupt;
 mod line;
+mod mcp;
 mod models;
 mod person;
 mod report;
@@ -41,7 +42,9 @@ fn main() -> ExitCode {
         }
     };
     let telemetry = match cli.command {
-        Command::Run(_) | Command::Chat(_) | Command::Resume(_) => Telemetry::start(),
+        Command::Run(_) | Command::Chat(_) | Command::Resume(_) | Command::Mcp(_) => {
+            Telemetry::start()
+        }
         _ => Telemetry::default(),
     };
     let exit = runtime.block_on(async {
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
             Command::Chat(args) => chat::execute(&args).await,
             Command::Eval(args) => eval::execute(&args).await,
             Command::Models(args) => models::execute(&args).await,
+            Command::Mcp(args) => mcp::execute(&args).await,
             Command::Demo => demo::execute().await,
             Command::Runs(args) => runs::list::execute(&args).await,
             Command::Show(args) => runs::show::execute(&args).await,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use enact::Completion;
 
-use super::{LimitArgs, StoreArg};
+use super::{LimitArgs, McpArgs, StoreArg};
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
@@ -75,6 +75,9 @@ pub(crate) struct AgentArgs {
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) mcp: McpArgs,
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]

@@ -25,7 +25,11 @@ use crate::{interrupt, store};
 /// Holds a conversation.
 pub(crate) async fn execute(args: &ChatArgs) -> Exit {
     match Chat::open(args).await {
-        Ok(mut chat) => chat.hold().await,
+        Ok(mut chat) => {
+            let exit = chat.hold().await;
+            chat.setup.servers.shutdown().await;
+            exit
+        }
         Err(failure) => {
             failure.print();
             failure.exit

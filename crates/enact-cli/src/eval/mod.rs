@@ -98,6 +98,7 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
         }
     }
     progress.end();
+    setup.servers.shutdown().await;
 
     let trials: Vec<Trial> = found.into_iter().flatten().collect();
     let name = path.file_name().unwrap_or(path.as_os_str());

@@ -19,7 +19,7 @@ use crate::report::{self, Status};
 use crate::view::{Ink, Narrator, Screen, Stream, call_line, show_outputs, spoken_reason, text};
 use crate::{interrupt, store};
 
-pub(crate) use self::setup::{Setup, another, prices};
+pub(crate) use self::setup::{Rebuilt, Setup, another, prices};
 
 /// Runs an agent and shows what came of it.
 pub(crate) async fn execute(args: &RunArgs) -> Exit {
@@ -39,6 +39,7 @@ async fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let interrupted = interrupt::watch();
     let call = setup.call(inputs, &setup.history, store);
     let ended = drive(&setup.agent, call, &narrator, &person, &interrupted, store).await;
+    setup.servers.shutdown().await;
     Ok(print_ending(args.json, &narrator, &ended, Kept::by(store)))
 }
 

@@ -9,13 +9,15 @@ use enact::run::AgentSpec;
 use enact::signature::Dynamic;
 use enact::tool::Confirmation;
 use enact::tool::builtin::{self, FILE_TOOL_NAMES, Files, PickError};
-use enact::{AdapterChoice, Call, Error, History, ReAct, Run, Signature, Tools, Values};
+use enact::{AdapterChoice, Call, Error, History, ReAct, Run, Signature, Tool, Tools, Values};
 use enact_sqlite::SqliteStore;
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::history;
 use crate::args::AgentArgs;
 use crate::exit::Failure;
+use crate::mcp::{Noted, Servers};
 use crate::models::{self, Choice, Named, Pace, connect, joined};
 
 /// The notes of a run.
@@ -23,6 +25,7 @@ const FILES: &str = "files";
 const TEMPERATURE: &str = "temperature";
 const MODELS: &str = "models";
 const PACE: &str = "pace";
+const MCP: &str = "mcp";
 
 /// An agent and what it starts from.
 pub(crate) struct Setup {
@@ -35,12 +38,15 @@ pub(crate) struct Setup {
     pub(crate) models: Vec<Named>,
     /// What the log has to say so that the agent can be built again.
     pub(crate) notes: Values,
+    /// The MCP servers whose tools it has.
+    pub(crate) servers: Servers,
 }
 
 impl Setup {
-    /// Checks everything that can be checked before a model is asked.
+    /// Checks everything that can be checked before a model is asked, and starts the servers.
     pub(crate) async fn new(signature: Signature, args: &AgentArgs) -> Result<Self, Failure> {
-        let tools = tools(args)?;
+        let own = tools(args)?;
+        let noted = Noted::of(&args.mcp)?;
         let adapter = match &args.adapter {
             Some(name) => name
                 .parse::<AdapterChoice>()
@@ -58,6 +64,17 @@ impl Setup {
         choice.tell();
         let mut options = ModelOptions::default();
         options.temperature = args.temperature;
+        let mut notes = notes(args, &models, &pace)?;
+        let (servers, tools) = match noted {
+            Some(mut noted) => {
+                noted.own = own.names().map(str::to_owned).collect();
+                let servers = Servers::start(&noted).await?;
+                notes.insert(MCP.to_owned(), written(&noted)?);
+                let tools = servers.join(own);
+                (servers, tools)
+            }
+            None => (Servers::default(), own),
+        };
         let build = || -> Result<ReAct, Error> {
             let mut agent = ReAct::dynamic(signature, tools)?
                 .with_completion(args.completion.into())?
@@ -82,8 +99,9 @@ impl Setup {
             agent,
             history,
             model: choice.first.name,
-            notes: notes(args, &models, &pace)?,
             models,
+            notes,
+            servers,
         })
     }
 
@@ -103,15 +121,31 @@ impl Setup {
         }
     }
 
-    /// The agent of a run that is kept, and the name of its model.
-    pub(crate) fn rebuild(run: &Run) -> Result<(ReAct, String), Failure> {
+    /// The agent of a run that is kept. Starts the servers that the run used.
+    pub(crate) async fn rebuild(run: &Run) -> Result<Rebuilt, Failure> {
         let spec = &run.started().agent;
         let files = match spec.notes.get(FILES).and_then(Value::as_str) {
             Some(folder) => Some(open_folder(folder)?),
             None => None,
         };
         let names = spec.tools.iter().map(|tool| tool.name.as_str());
-        let tools = pick(names.collect(), files.as_ref())?;
+        let (servers, tools) = match spec.notes.get(MCP) {
+            Some(noted) => {
+                let noted = Noted::deserialize(noted)
+                    .map_err(|error| Failure::failed("mcp_config", error.to_string()))?;
+                let own = pick(
+                    noted.own.iter().map(String::as_str).collect(),
+                    files.as_ref(),
+                )?;
+                let servers = Servers::start(&noted).await?;
+                let offered = servers.join(own);
+                let tools = names.map(|name| still_offered(&offered, name));
+                let tools: Result<Vec<_>, Failure> = tools.collect();
+                let tools = tools?.into_iter().fold(Tools::new(), Tools::with_shared);
+                (servers, tools)
+            }
+            None => (Servers::default(), pick(names.collect(), files.as_ref())?),
+        };
         let adapter = |name: &str| {
             name.parse::<AdapterChoice>()
                 .map_err(|error| Failure::usage("adapter", error.to_string()))
@@ -134,8 +168,35 @@ impl Setup {
             Ok(agent)
         };
         let agent = build().map_err(|error| Failure::from(&error))?;
-        Ok((agent, name))
+        Ok(Rebuilt {
+            agent,
+            model: name,
+            servers,
+        })
     }
+}
+
+/// An agent that was built again from a log.
+pub(crate) struct Rebuilt {
+    pub(crate) agent: ReAct,
+    /// The model's name.
+    pub(crate) model: String,
+    pub(crate) servers: Servers,
+}
+
+/// A tool that a run had from a server, if it is still to be had.
+fn still_offered(offered: &Tools, name: &str) -> Result<Arc<dyn Tool>, Failure> {
+    offered.get(name).cloned().ok_or_else(|| {
+        let message = format!(
+            "the run has the tool `{name}`, which its MCP servers do not offer any more: it \
+             cannot go on with other tools than it began with"
+        );
+        Failure::failed("tools", message)
+    })
+}
+
+fn written(noted: &Noted) -> Result<Value, Failure> {
+    serde_json::to_value(noted).map_err(|error| Failure::failed("mcp_config", error.to_string()))
 }
 
 /// What is noted with a run, beside what its log says anyway.

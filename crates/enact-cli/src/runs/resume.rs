@@ -11,7 +11,7 @@ use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::person::Person;
 use crate::report;
-use crate::run::{Kept, Setup, print_ending, stream};
+use crate::run::{Kept, Rebuilt, Setup, print_ending, stream};
 use crate::view::{Narrator, Screen};
 use crate::{interrupt, store};
 
@@ -34,7 +34,11 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
             return Err(failure);
         }
     };
-    let (agent, model) = Setup::rebuild(&stored.run)?;
+    let Rebuilt {
+        agent,
+        model,
+        servers,
+    } = Setup::rebuild(&stored.run).await?;
     let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
     // What was done so far: nobody can decide about a call without it.
     for record in stored.run.records() {
@@ -51,6 +55,7 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         call = call.answer(confirmation_id, decision);
     }
     let ended = drive(&agent, call, &narrator, &person, &interrupted, Some(&store)).await;
+    servers.shutdown().await;
     Ok(print_ending(args.json, &narrator, &ended, Kept::InStore))
 }
 

@@ -13,6 +13,8 @@ mod inputs;
 mod json;
 #[cfg(unix)]
 mod killed;
+#[cfg(unix)]
+mod mcp;
 mod models;
 mod place;
 mod plain;

@@ -1,0 +1,70 @@
+//! The flags about MCP servers, and those of `enact mcp`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use enact_mcp::Pattern;
+
+use super::AgentArgs;
+
+/// Whose tools are handed over, beside the built-in ones.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "MCP servers")]
+pub(crate) struct McpArgs {
+    /// A server to start, with its arguments: --mcp "npx -y @modelcontextprotocol/server-memory".
+    /// Its tools are handed over. Can be given several times.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) mcp: Vec<String>,
+
+    /// A server to reach over HTTP. Can be given several times.
+    #[arg(long, value_name = "URL")]
+    pub(crate) mcp_url: Vec<String>,
+
+    /// A file that lists servers, as `{"mcpServers": {…}}`. Can be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp_config: Vec<PathBuf>,
+
+    /// Variables that servers, and `${NAME}` in a file that lists them, may see, beside PATH, HOME
+    /// and the like.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub(crate) mcp_env: Vec<String>,
+
+    /// Only those tools of servers: names, with `*` for any characters.
+    #[arg(long, value_name = "PATTERN,…", value_delimiter = ',')]
+    pub(crate) mcp_allow: Vec<Pattern>,
+
+    /// Not those tools of servers.
+    #[arg(long, value_name = "PATTERN,…", value_delimiter = ',')]
+    pub(crate) mcp_deny: Vec<Pattern>,
+}
+
+const SERVE_EXAMPLES: &str = "\
+The agent is one tool: its inputs are the arguments, its outputs the result. When it has to ask a
+person, the client's person is asked, if the client can.
+
+Examples:
+  enact mcp \"question -> answer: float\" --tools calculator --model llama3.1
+  enact mcp \"task -> report\" --name auditor --files ./books --allow write_file
+
+What a client is told to start, as most of them write it down:
+  {\"mcpServers\": {\"auditor\": {\"command\": \"enact\", \"args\": [\"mcp\", \"task -> report\"]}}}
+
+OPENAI_API_KEY holds the key, if the server of the model wants one.";
+
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_EXAMPLES)]
+pub(crate) struct ServeMcpArgs {
+    /// What goes in and what must come out.
+    pub(crate) signature: String,
+
+    /// What the tool is called.
+    #[arg(long, value_name = "NAME", default_value = "agent")]
+    pub(crate) name: String,
+
+    /// What the tool does, for whoever is to call it; the instructions unless given.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
+}

@@ -1,0 +1,85 @@
+//! MCP servers: those whose tools an agent uses, and the agent as one.
+
+mod noted;
+mod serve;
+
+use std::time::Duration;
+
+use enact::Tools;
+use enact_mcp::{Environment, Mcp, Server, join};
+use futures_util::future::join_all;
+
+pub(crate) use self::noted::Noted;
+pub(crate) use self::serve::execute;
+use crate::exit::Failure;
+use crate::view::{Screen, Stream, text};
+
+/// How long a start may take before it is spoken of.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The servers of an agent.
+#[derive(Debug, Default)]
+pub(crate) struct Servers {
+    list: Vec<Server>,
+}
+
+impl Servers {
+    /// Starts servers side by side.
+    pub(crate) async fn start(noted: &Noted) -> Result<Self, Failure> {
+        let plans = noted.plans()?;
+        let mut list = Vec::new();
+        for started in join_all(plans.into_iter().map(start)).await {
+            list.push(
+                started
+                    .map_err(|error| Failure::failed(error.kind().as_str(), error.to_string()))?,
+            );
+        }
+        let servers = Self { list };
+        servers.check(noted)?;
+        Ok(servers)
+    }
+
+    /// A pattern that fits nothing is a mistake: without it being said, the agent would lack a
+    /// tool.
+    fn check(&self, noted: &Noted) -> Result<(), Failure> {
+        let offered: Vec<String> = self.list.iter().flat_map(Server::offered).collect();
+        for pattern in noted.allowed()? {
+            if !offered.iter().any(|name| pattern.matches(name)) {
+                let offered = offered.join(", ");
+                let message = format!(
+                    "`--mcp-allow {pattern}` fits no tool of the servers: they offer {offered}"
+                );
+                return Err(Failure::usage("mcp_config", message));
+            }
+        }
+        Ok(())
+    }
+
+    /// A set of tools with those of the servers.
+    pub(crate) fn join(&self, own: Tools) -> Tools {
+        join(own, &self.list)
+    }
+
+    /// Ends the servers, and waits until they are gone.
+    pub(crate) async fn shutdown(&self) {
+        join_all(self.list.iter().map(Server::shutdown)).await;
+    }
+}
+
+/// Starts a server, and says so if that takes long.
+async fn start(plan: Mcp) -> Result<Server, enact_mcp::Error> {
+    let label = text::one_line(&plan.label());
+    let mut starting = std::pin::pin!(plan.connect());
+    tokio::select! {
+        started = &mut starting => return started,
+        () = tokio::time::sleep(PATIENCE) => {}
+    }
+    let screen = Screen::new(Stream::Stderr);
+    screen.line(&format!("starting the MCP server `{label}` …"));
+    starting.await
+}
+
+fn environment(names: &[String]) -> Environment {
+    let names = names.iter().map(|name| name.trim());
+    Environment::new().allowing(names.filter(|name| !name.is_empty()))
+}

@@ -1,0 +1,147 @@
+//! Which servers a run uses, as its log notes it: enough to start them again, and no secrets.
+
+use std::path::{Path, PathBuf};
+
+use enact_mcp::{Mcp, Pattern, config};
+use serde::{Deserialize, Serialize};
+
+use super::environment;
+use crate::args::McpArgs;
+use crate::exit::Failure;
+
+/// The servers of a run. Headers and the values of variables are in files and in the environment,
+/// and stay there.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Noted {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    commands: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    urls: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    configs: Vec<PathBuf>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    env: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    allow: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    deny: Vec<String>,
+    /// Where the servers start.
+    folder: PathBuf,
+    /// The built-in tools beside those of the servers, which may have the same names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) own: Vec<String>,
+}
+
+impl Noted {
+    /// What the flags say; none if they name no server.
+    pub(crate) fn of(args: &McpArgs) -> Result<Option<Self>, Failure> {
+        if args.mcp.is_empty() && args.mcp_url.is_empty() && args.mcp_config.is_empty() {
+            return Ok(None);
+        }
+        let absolute =
+            |path: &Path| std::path::absolute(path).map_err(|error| wrong(error.to_string()));
+        let configs: Result<Vec<PathBuf>, Failure> =
+            args.mcp_config.iter().map(|path| absolute(path)).collect();
+        let written = |patterns: &[Pattern]| patterns.iter().map(Pattern::to_string).collect();
+        Ok(Some(Self {
+            commands: args.mcp.clone(),
+            urls: args.mcp_url.clone(),
+            configs: configs?,
+            env: args.mcp_env.clone(),
+            allow: written(&args.mcp_allow),
+            deny: written(&args.mcp_deny),
+            folder: std::env::current_dir().map_err(|error| wrong(error.to_string()))?,
+            own: Vec::new(),
+        }))
+    }
+
+    /// The patterns of the tools that are used.
+    pub(super) fn allowed(&self) -> Result<Vec<Pattern>, Failure> {
+        let patterns = self.allow.iter().map(|pattern| pattern.parse());
+        let patterns: Result<Vec<Pattern>, enact_mcp::EmptyPattern> = patterns.collect();
+        patterns.map_err(|error| wrong(error.to_string()))
+    }
+
+    /// How each server is reached.
+    pub(super) fn plans(&self) -> Result<Vec<Mcp>, Failure> {
+        let environment = environment(&self.env);
+        let mut plans = Vec::new();
+        for command in &self.commands {
+            let words = shlex::split(command);
+            let Some((program, args)) = words.as_deref().and_then(<[String]>::split_first) else {
+                let message =
+                    format!("`--mcp {command}` is no command: name a program, and close quotes");
+                return Err(wrong(message));
+            };
+            let plan = Mcp::stdio(program, args).folder(&self.folder);
+            plans.push(plan.environment(environment.clone()));
+        }
+        for url in &self.urls {
+            plans.push(Mcp::http(address(url)?));
+        }
+        for path in &self.configs {
+            let shown = path.display();
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| wrong(format!("{shown} cannot be read: {error}")))?;
+            let listed = config::read(&text, &environment)
+                .map_err(|error| wrong(format!("{shown}: {error}")))?;
+            plans.extend(
+                listed
+                    .into_iter()
+                    .map(|plan| plan.folder_unless_set(&self.folder)),
+            );
+        }
+        let plans = plans.into_iter().map(|plan| {
+            let plan = plan.allow(self.allow.iter().map(String::as_str))?;
+            plan.deny(self.deny.iter().map(String::as_str))
+        });
+        let plans: Result<Vec<Mcp>, enact_mcp::EmptyPattern> = plans.collect();
+        plans.map_err(|error| wrong(error.to_string()))
+    }
+}
+
+/// An address that may be noted: one without a name and a password.
+fn address(url: &str) -> Result<&str, Failure> {
+    let rest = url
+        .strip_prefix("http://")
+        .or_else(|| url.strip_prefix("https://"));
+    let Some(rest) = rest else {
+        let message = "`--mcp-url` wants an address that begins with http:// or https://";
+        return Err(wrong(message.to_owned()));
+    };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if host.contains('@') {
+        let message = "`--mcp-url` takes no name and no password, because the run notes it: put \
+                       them into `headers` of a file for `--mcp-config`";
+        return Err(wrong(message.to_owned()));
+    }
+    Ok(url)
+}
+
+fn wrong(message: String) -> Failure {
+    Failure::usage("mcp_config", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(commands: &[&str], urls: &[&str]) -> String {
+        let noted = Noted {
+            commands: commands.iter().map(|one| (*one).to_owned()).collect(),
+            urls: urls.iter().map(|one| (*one).to_owned()).collect(),
+            ..Noted::default()
+        };
+        noted.plans().unwrap_err().message
+    }
+
+    #[test]
+    fn a_command_is_words_and_an_address_holds_no_secret() {
+        assert!(problem(&["npx 'x"], &[]).contains("is no command"));
+        assert!(problem(&[" "], &[]).contains("is no command"));
+        assert!(problem(&[], &["localhost:80"]).contains("begins with http://"));
+        let said = problem(&[], &["https://me:secret@a.example/mcp"]);
+        assert!(said.contains("takes no name and no password"), "{said}");
+        assert!(!said.contains("secret"), "{said}");
+    }
+}

@@ -1,0 +1,272 @@
+//! Agents with tools of MCP servers, and agents as such tools. The command is at both ends.
+
+use std::time::Duration;
+
+use enact::ToolContext;
+use enact_mcp::{Environment, Mcp, Server};
+use enact_test_server::{TestServer, Turn};
+use serde_json::{Value, json};
+
+use crate::command::{KEY, asking, run};
+use crate::place::{Place, pending};
+
+/// What starts `enact mcp` with an agent that doubles numbers, asking this server of models.
+fn doubler(models: &TestServer) -> String {
+    let (enact, url) = (env!("CARGO_BIN_EXE_enact"), models.base_url());
+    format!(
+        "'{enact}' mcp 'n: int -> twice: int' --name doubler --description 'Doubles a number.' \
+         --model inner --base-url {url} --store none"
+    )
+}
+
+fn inner() -> TestServer {
+    TestServer::start_blocking([Turn::call("submit", json!({"twice": 42}))])
+}
+
+fn outer() -> TestServer {
+    TestServer::start_blocking([
+        Turn::call("doubler", json!({"n": 21})),
+        Turn::call("submit", json!({"answer": "42"})),
+    ])
+}
+
+#[test]
+fn an_agent_uses_another_as_a_tool() {
+    let (inner, outer) = (inner(), outer());
+    let args = [
+        "task -> answer",
+        "task=Twice 21?",
+        "--json",
+        "--allow",
+        "doubler",
+    ];
+    let said = run(&outer, args).args(["--mcp", &doubler(&inner)]).said();
+    assert_eq!(said.code, 0, "{said:?}");
+    let object = said.json();
+    assert_eq!(object["outputs"]["answer"], "42");
+    assert_eq!(object["trajectory"][0]["observation"], json!({"twice": 42}));
+    // The outer model sees the inner agent's inputs as the schema of the tool.
+    let offered = outer.requests()[0].json()["tools"].clone();
+    let tool = offered.as_array().unwrap().iter();
+    let mut tool = tool.filter(|tool| tool["function"]["name"] == "doubler");
+    let tool = &tool.next().unwrap()["function"];
+    assert_eq!(tool["description"], "Doubles a number.");
+    assert_eq!(tool["parameters"]["required"], json!(["n"]));
+    inner.assert_complete();
+    outer.assert_complete();
+}
+
+#[test]
+fn a_run_that_asked_first_is_resumed_with_its_servers_and_its_log_holds_no_secret() {
+    let place = Place::new();
+    let (inner, outer) = (inner(), outer());
+    let args = [
+        "task -> answer",
+        "task=Twice 21?",
+        "--json",
+        "--tools",
+        "calculator",
+    ];
+    let said = run(&outer, args)
+        .args(["--mcp", &doubler(&inner), "--mcp-env", "SECRET_FOR_SERVERS"])
+        .env("ENACT_STORE", &place.store())
+        .env("SECRET_FOR_SERVERS", "hush-hush")
+        .said();
+    // The tool does not say that it destroys nothing.
+    assert_eq!(said.code, 3, "{said:?}");
+    let object = said.json();
+    let run_id = object["run_id"].as_str().unwrap();
+    let events = place
+        .enact(["show", run_id, "--as", "events"])
+        .said()
+        .stdout;
+    assert!(events.contains("SECRET_FOR_SERVERS"), "{events}");
+    assert!(!events.contains("hush-hush"), "{events}");
+    assert!(!events.contains(KEY), "{events}");
+    let question = &pending(&object)[0];
+    let said = place
+        .enact(["resume", run_id, "--approve", question, "--json"])
+        .said();
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(said.json()["outputs"]["answer"], "42");
+    inner.assert_complete();
+    outer.assert_complete();
+}
+
+#[test]
+fn a_file_lists_servers_and_patterns_choose_their_tools() {
+    let place = Place::new();
+    let file = place.files.path().join("servers.json");
+    let enact = env!("CARGO_BIN_EXE_enact");
+    let server = |name: &str| {
+        json!({
+            "command": enact,
+            "args": ["mcp", "x -> y", "--name", name, "--model", "m", "--base-url",
+                     "http://127.0.0.1:9", "--store", "none"],
+        })
+    };
+    let servers =
+        json!({"mcpServers": {"a": server("one"), "b": server("one"), "c": server("two")}});
+    std::fs::write(&file, servers.to_string()).unwrap();
+    let models = TestServer::start_blocking([Turn::call("submit", json!({"answer": "done"}))]);
+    let said = run(
+        &models,
+        [
+            "task -> answer",
+            "task=Do it.",
+            "--json",
+            "--mcp-deny",
+            "tw*",
+        ],
+    )
+    .args(["--mcp-config", &file.to_string_lossy()])
+    .said();
+    assert_eq!(said.code, 0, "{said:?}");
+    let request = models.requests()[0].json();
+    let names = request["tools"].as_array().unwrap().iter();
+    let names: Vec<&str> = names
+        .filter_map(|tool| tool["function"]["name"].as_str())
+        .collect();
+    assert_eq!(names, ["a_one", "b_one", "submit"]);
+}
+
+#[test]
+fn a_pattern_that_fits_no_tool_is_a_mistake() {
+    let models = TestServer::start_blocking([]);
+    let said = run(&models, ["task -> answer", "task=Do it."])
+        .args(["--mcp", &doubler(&models), "--mcp-allow", "doubel*"])
+        .said();
+    assert_eq!(said.code, 2, "{said:?}");
+    let problem = "`--mcp-allow doubel*` fits no tool of the servers: they offer doubler";
+    assert_eq!(said.error_line(), problem);
+}
+
+#[test]
+fn a_server_that_cannot_be_used_fails_the_command_before_a_model_is_asked() {
+    let models = TestServer::start_blocking([]);
+    for (flags, code, problem) in [
+        (
+            ["--mcp", "no-such-server --x"],
+            1,
+            "`no-such-server --x` cannot be started",
+        ),
+        (
+            ["--mcp", "sh -c 'echo oops >&2; exit 9'"],
+            1,
+            "exit status: 9; it said: oops",
+        ),
+        (
+            ["--mcp-url", "http://127.0.0.1:9/mcp"],
+            1,
+            "http://127.0.0.1:9/mcp",
+        ),
+        (
+            ["--mcp-url", "https://me:pw@a.example"],
+            2,
+            "takes no name and no password",
+        ),
+        (
+            ["--mcp-config", "/no/such/file"],
+            2,
+            "/no/such/file cannot be read",
+        ),
+        (["--mcp", "'"], 2, "is no command"),
+        (["--mcp-allow", " "], 2, "an empty pattern"),
+    ] {
+        let said = run(&models, ["task -> answer", "task=Do it."])
+            .args(flags)
+            .said();
+        assert_eq!(said.code, code, "{said:?}");
+        assert!(said.stderr.contains(problem), "{said:?}");
+    }
+}
+
+#[test]
+fn a_slow_start_is_spoken_of() {
+    let models = TestServer::start_blocking([]);
+    for (wait, is_told) in [("0", false), ("1.3", true)] {
+        let command = format!("sh -c 'sleep {wait}; exit 9'");
+        let said = run(
+            &models,
+            ["task -> answer", "task=Do it.", "--mcp", &command],
+        )
+        .said();
+        assert_eq!(said.code, 1, "{said:?}");
+        let told = said.stderr.contains("starting the MCP server `sh -c");
+        assert_eq!(told, is_told, "{said:?}");
+    }
+}
+
+/// `enact mcp` over a folder, as a client sees it.
+async fn serving(models: &TestServer, place: &Place) -> Server {
+    let files = place.files.path().to_str().unwrap();
+    let url = models.base_url();
+    let args = [
+        "mcp",
+        "task -> answer",
+        "--name",
+        "writer",
+        "--files",
+        files,
+    ];
+    let args = args.into_iter().chain(["--model", "m", "--base-url", url]);
+    let store = place.store();
+    Mcp::stdio(env!("CARGO_BIN_EXE_enact"), args.chain(["--store", &store]))
+        .environment(Environment::new())
+        .timeout(Duration::from_secs(20))
+        .connect()
+        .await
+        .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_client_s_person_is_asked_before_the_agent_writes() {
+    let place = Place::new();
+    let write = || Turn::call("write_file", json!({"path": "a.txt", "content": "hello"}));
+    // The call that asks is given up, and made again with the answer.
+    let models = TestServer::start([
+        write(),
+        write(),
+        Turn::call("submit", json!({"answer": "done"})),
+    ])
+    .await;
+    let server = serving(&models, &place).await;
+    let tools = server.tools();
+    let tool = tools.get("writer").unwrap();
+    let args = || match json!({"task": "Write it."}) {
+        Value::Object(args) => args,
+        _ => panic!("an object"),
+    };
+    let context = ToolContext::detached("c");
+    let asked = tool.call(args(), context.clone()).await.unwrap_err();
+    let question = asked.into_question().expect("a question");
+    assert!(
+        question.contains("Confirm execution of write_file"),
+        "{question}"
+    );
+    assert_eq!(place.written("a.txt"), None);
+    let context = context.with_answer(&question, "yes");
+    let output = tool.call(args(), context).await.unwrap();
+    assert_eq!(output.value, json!({"answer": "done"}));
+    assert_eq!(place.written("a.txt").as_deref(), Some("hello"));
+    server.shutdown().await;
+    models.assert_complete();
+}
+
+#[test]
+fn serving_ends_well_when_the_client_hangs_up_and_says_what_is_wrong_otherwise() {
+    let models = TestServer::start_blocking([]);
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "c", "version": "1"}}});
+    let said = asking(&models, ["mcp", "task -> answer"])
+        .stdin(format!("{hello}\n"))
+        .said();
+    assert_eq!(said.code, 0, "{said:?}");
+    let answer: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(answer["result"]["serverInfo"]["name"], "enact");
+    let said = asking(&models, ["mcp", "task answer"]).said();
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.stderr.contains("the signature is wrong"), "{said:?}");
+    assert_eq!(said.stdout, "");
+}

@@ -1,0 +1,190 @@
+//! The calls that a server is at work on, and whose progress and questions are whose.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use enact::ToolContext;
+use rmcp::model::{NumberOrString, ProgressToken};
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// The calls under way on one connection.
+#[derive(Debug)]
+pub(crate) struct Calls {
+    /// Held while a call is sent and entered, so that nothing about it is heard before it is known.
+    sending: tokio::sync::Mutex<()>,
+    flights: Mutex<Flights>,
+    /// Told of every change.
+    changed: watch::Sender<()>,
+    /// Whether a call found nobody at the other end.
+    is_lost: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Flights {
+    by_token: HashMap<NumberOrString, Flight>,
+    /// Questions of the server that are not known to belong to a call yet.
+    asking: usize,
+}
+
+/// A call under way.
+#[derive(Debug, Clone)]
+pub(crate) struct Flight {
+    pub(crate) context: ToolContext,
+    stop: mpsc::UnboundedSender<Stop>,
+}
+
+/// Why a call is given up before the server has answered it.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    pub(crate) why: Why,
+    /// Told when the server has been told.
+    pub(crate) told: oneshot::Sender<()>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Why {
+    /// The server wants to know this from the person first.
+    Asks(String),
+    /// Several calls ask at once, and nobody knows which asks what.
+    Unclear,
+}
+
+impl Flight {
+    /// Gives the call up; returns when the server was told so.
+    pub(crate) async fn stop(&self, why: Why) {
+        let (told, heard) = oneshot::channel();
+        // A call that is over needs no stopping.
+        if self.stop.send(Stop { why, told }).is_ok() {
+            let _ = heard.await;
+        }
+    }
+}
+
+impl Calls {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            sending: tokio::sync::Mutex::default(),
+            flights: Mutex::default(),
+            changed: watch::Sender::new(()),
+            is_lost: AtomicBool::new(false),
+        })
+    }
+
+    /// Notes that nobody is at the other end any more.
+    pub(crate) fn lose(&self) {
+        self.is_lost.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    fn flights(&self) -> MutexGuard<'_, Flights> {
+        self.flights.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a call and enters it under the token that it was sent with.
+    pub(crate) async fn enter<T, E>(
+        self: &Arc<Self>,
+        context: ToolContext,
+        send: impl Future<Output = Result<T, E>>,
+        token: impl FnOnce(&T) -> &ProgressToken,
+    ) -> Result<(T, Entry), E> {
+        let _sending = self.sending.lock().await;
+        let sent = send.await?;
+        let token = token(&sent).0.clone();
+        let (stop, stops) = mpsc::unbounded_channel();
+        let flight = Flight { context, stop };
+        self.flights().by_token.insert(token.clone(), flight);
+        self.changed.send_replace(());
+        let entry = Entry {
+            calls: Arc::clone(self),
+            token,
+            stops,
+        };
+        Ok((sent, entry))
+    }
+
+    /// The call that a report of progress is about.
+    pub(crate) async fn reporting(&self, token: &ProgressToken) -> Option<Flight> {
+        let _sending = self.sending.lock().await;
+        self.flights().by_token.get(&token.0).cloned()
+    }
+
+    /// The call that a question of the server belongs to. The protocol does not say it, but a
+    /// call that asks does not end before it is answered: so this waits until one call is left.
+    /// Where as many questions wait as calls are under way, it cannot be known: none.
+    pub(crate) async fn asking(&self) -> Option<Flight> {
+        drop(self.sending.lock().await);
+        let mut changed = self.changed.subscribe();
+        let _asking = Asking::count(self);
+        loop {
+            changed.borrow_and_update();
+            {
+                let flights = self.flights();
+                let calls = flights.by_token.len();
+                if calls <= 1 {
+                    return flights.by_token.values().next().cloned();
+                }
+                if flights.asking >= calls {
+                    return None;
+                }
+            }
+            // The sender lives as long as this does.
+            let _ = changed.changed().await;
+        }
+    }
+
+    /// Gives up every call, because it is not clear whose a question is.
+    pub(crate) async fn stop_all(&self) {
+        let flights: Vec<Flight> = self.flights().by_token.values().cloned().collect();
+        for flight in flights {
+            flight.stop(Why::Unclear).await;
+        }
+    }
+}
+
+/// A question that waits to be known as a call's, for as long as this is there.
+struct Asking<'a>(&'a Calls);
+
+impl<'a> Asking<'a> {
+    fn count(calls: &'a Calls) -> Self {
+        calls.flights().asking += 1;
+        calls.changed.send_replace(());
+        Self(calls)
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.flights().asking -= 1;
+        self.0.changed.send_replace(());
+    }
+}
+
+/// A call in the list of those under way, for as long as this is there.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    calls: Arc<Calls>,
+    token: NumberOrString,
+    stops: mpsc::UnboundedReceiver<Stop>,
+}
+
+impl Entry {
+    /// Waits until the call is to be given up.
+    pub(crate) async fn stopped(&mut self) -> Stop {
+        match self.stops.recv().await {
+            Some(stop) => stop,
+            // The list holds the other end for as long as this entry is in it.
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.calls.flights().by_token.remove(&self.token);
+        self.calls.changed.send_replace(());
+    }
+}

@@ -1,0 +1,198 @@
+//! A live connection to a server.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::ProtocolVersion;
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, Peer, RoleClient,
+    RunningService,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio::sync::watch;
+
+use crate::calls::Calls;
+use crate::error::innermost;
+use crate::handler::Handler;
+use crate::plan::Way;
+use crate::process::Process;
+use crate::{Error, ErrorKind, Mcp};
+
+/// How long taking leave may take.
+const LEAVE: Duration = Duration::from_secs(2);
+
+/// A live connection, and the process at its other end if we started it.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    running: RunningService<RoleClient, Handler>,
+    process: Option<Process>,
+}
+
+impl Connection {
+    /// Starts the server or reaches it, and agrees with it on how to speak.
+    pub(crate) async fn open(plan: &Mcp, changes: &watch::Sender<u64>) -> Result<Self, Error> {
+        let opening = Self::agree(plan, changes);
+        match tokio::time::timeout(plan.start_timeout, opening).await {
+            Ok(opened) => opened,
+            Err(_) => {
+                let (label, limit) = (plan.label(), plan.start_timeout);
+                let message = format!(
+                    "the MCP server `{label}` was not ready within {limit:?}: try its command by \
+                     hand, or give it longer"
+                );
+                Err(Error::new(ErrorKind::Protocol, message))
+            }
+        }
+    }
+
+    async fn agree(plan: &Mcp, changes: &watch::Sender<u64>) -> Result<Self, Error> {
+        // Every server that people use today knows this greeting; asking for the newer one first
+        // makes some of them end or wait.
+        let greeting = ClientLifecycleMode::Initialize;
+        match Self::greet(plan, changes, greeting).await? {
+            Ok(connection) => return Ok(connection),
+            // It refused in good form: perhaps it only knows the newer one.
+            Err((ClientInitializeError::JsonRpcError(_), _)) => {}
+            Err((error, words)) => return Err(refused(plan, error, &words)),
+        }
+        let greeting = ClientLifecycleMode::Discover {
+            preferred_versions: vec![ProtocolVersion::LATEST],
+        };
+        match Self::greet(plan, changes, greeting).await? {
+            Ok(connection) => Ok(connection),
+            Err((error, words)) => Err(refused(plan, error, &words)),
+        }
+    }
+
+    async fn greet(
+        plan: &Mcp,
+        changes: &watch::Sender<u64>,
+        greeting: ClientLifecycleMode,
+    ) -> Result<Result<Self, (ClientInitializeError, String)>, Error> {
+        let handler = Handler {
+            calls: Calls::new(),
+            changes: changes.clone(),
+        };
+        let (served, process) = match &plan.way {
+            Way::Stdio(program) => {
+                let (process, pipes) =
+                    Process::start(program, &plan.environment).map_err(|error| {
+                        let (label, command) = (plan.label(), &program.command);
+                        let message = format!(
+                            "the MCP server `{label}` cannot be started: `{command}`: {error}; \
+                             install it, or correct the command"
+                        );
+                        Error::new(ErrorKind::Start, message).with_source(error)
+                    })?;
+                let served = handler.serve_with_lifecycle(pipes, greeting).await;
+                (served, Some(process))
+            }
+            Way::Http { url, headers } => {
+                let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+                    .custom_headers(header_map(plan, headers)?)
+                    .reinit_on_expired_session(true);
+                let transport = StreamableHttpClientTransport::from_config(config);
+                let served = handler.serve_with_lifecycle(transport, greeting).await;
+                (served, None)
+            }
+        };
+        Ok(match served {
+            Ok(running) => Ok(Self { running, process }),
+            Err(error) => Err((error, last_words(process.as_ref()).await)),
+        })
+    }
+
+    pub(crate) fn peer(&self) -> Peer<RoleClient> {
+        self.running.peer().clone()
+    }
+
+    pub(crate) fn calls(&self) -> Arc<Calls> {
+        Arc::clone(&self.running.service().calls)
+    }
+
+    /// Whether nobody is at the other end any more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.running.is_transport_closed()
+            || self.running.service().calls.is_lost()
+            || self.process.as_ref().is_some_and(Process::is_gone)
+    }
+
+    /// How the process ended, and what it said last.
+    pub(crate) async fn last_words(&self) -> String {
+        last_words(self.process.as_ref()).await
+    }
+
+    /// Takes leave, and ends the process with all that it started.
+    pub(crate) async fn close(mut self) {
+        // One that does not let go is ended with its process.
+        let _ = self.running.close_with_timeout(LEAVE).await;
+        drop(self.running);
+        if let Some(process) = self.process {
+            process.end().await;
+        }
+    }
+}
+
+async fn last_words(process: Option<&Process>) -> String {
+    match process {
+        Some(process) => {
+            process.settle().await;
+            process.words()
+        }
+        None => String::new(),
+    }
+}
+
+fn refused(plan: &Mcp, error: ClientInitializeError, words: &str) -> Error {
+    let label = plan.label();
+    let kind = match (&plan.way, &error) {
+        (Way::Http { .. }, ClientInitializeError::TransportError { .. }) => ErrorKind::Start,
+        _ => ErrorKind::Protocol,
+    };
+    let what = match &plan.way {
+        Way::Stdio(_) => "does not speak the Model Context Protocol on standard output",
+        Way::Http { .. } => "cannot be reached, or does not speak the Model Context Protocol",
+    };
+    let mut message = format!("the MCP server `{label}` {what}: {}", told(&error));
+    if !words.is_empty() {
+        message.push_str(&format!(" ({words})"));
+    }
+    Error::new(kind, message).with_source(error)
+}
+
+/// What went wrong, in short. The texts of some errors hold whole messages.
+fn told(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::ConnectionClosed(_) => "it ended or hung up".to_owned(),
+        ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
+        ClientInitializeError::TransportError { error, .. } => innermost(error.error.as_ref()),
+        ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
+            "no version of the protocol is known to both".to_owned()
+        }
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => told(fallback),
+        _ => "it answered something else than it was asked".to_owned(),
+    }
+}
+
+type Headers = HashMap<reqwest::header::HeaderName, reqwest::header::HeaderValue>;
+
+fn header_map(plan: &Mcp, headers: &HashMap<String, SecretString>) -> Result<Headers, Error> {
+    let mut map = Headers::new();
+    for (name, value) in headers {
+        let wrong = || {
+            // The value may be a secret.
+            let label = plan.label();
+            let message = format!("the header `{name}` of the MCP server `{label}` is not one");
+            Error::new(ErrorKind::Config, message)
+        };
+        let name = name.parse().map_err(|_| wrong())?;
+        let mut value: reqwest::header::HeaderValue =
+            value.expose_secret().parse().map_err(|_| wrong())?;
+        value.set_sensitive(true);
+        map.insert(name, value);
+    }
+    Ok(map)
+}

@@ -1,0 +1,84 @@
+//! What goes wrong with a server.
+
+use std::fmt;
+
+/// The sort of an [`Error`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// What was said of the server is wrong.
+    Config,
+    /// The program cannot be started, or nothing answers at the address.
+    Start,
+    /// It runs, but does not speak the protocol as it should, or not in time.
+    Protocol,
+}
+
+impl ErrorKind {
+    /// The sort as one word, for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Config => "mcp_config",
+            Self::Start => "mcp_start",
+            Self::Protocol => "mcp_protocol",
+        }
+    }
+}
+
+/// A server that cannot be used. Its text names the server and says what to do.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    pub(crate) fn with_source(
+        self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self {
+            source: Some(source.into()),
+            ..self
+        }
+    }
+
+    /// The sort of it.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        let source = self.source.as_deref()?;
+        Some(source)
+    }
+}
+
+/// What is at the bottom of an error, without addresses: there may be keys in them.
+pub(crate) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut deepest = error;
+    while let Some(deeper) = deepest.source() {
+        deepest = deeper;
+    }
+    let text = deepest.to_string();
+    let words = text.split_whitespace();
+    let words: Vec<&str> = words.filter(|word| !word.contains("://")).collect();
+    words.join(" ")
+}

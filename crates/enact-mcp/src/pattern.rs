@@ -1,0 +1,80 @@
+//! Patterns of tool names.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A pattern of tool names: the name itself, with `*` for any characters.
+///
+/// ```
+/// use enact_mcp::Pattern;
+///
+/// let reads: Pattern = "read_*".parse().unwrap();
+/// assert!(reads.matches("read_file"));
+/// assert!(!reads.matches("write_file"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern(String);
+
+impl Pattern {
+    /// Whether a name fits.
+    pub fn matches(&self, name: &str) -> bool {
+        fits(&self.0, name)
+    }
+}
+
+fn fits(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            let starts = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
+            starts.into_iter().any(|at| fits(after, &rest[at..]))
+        }),
+    }
+}
+
+/// A pattern that fits no name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an empty pattern fits no tool: name one, such as `read_*`")]
+pub struct EmptyPattern;
+
+impl FromStr for Pattern {
+    type Err = EmptyPattern;
+
+    fn from_str(text: &str) -> Result<Self, EmptyPattern> {
+        match text.trim() {
+            "" => Err(EmptyPattern),
+            text => Ok(Self(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_stand_for_any_characters() {
+        for (pattern, name, is_match) in [
+            ("read", "read", true),
+            ("read", "reads", false),
+            ("*", "anything", true),
+            ("*", "", true),
+            ("read_*", "read_", true),
+            ("*_file", "read_file", true),
+            ("*_file", "read_files", false),
+            ("r*d*e", "read_file", true),
+            ("r*d*x", "read_file", false),
+            ("*ä*", "zählen", true),
+        ] {
+            let pattern: Pattern = pattern.parse().unwrap();
+            assert_eq!(pattern.matches(name), is_match, "{pattern} {name}");
+        }
+        assert_eq!(" ".parse::<Pattern>(), Err(EmptyPattern));
+    }
+}

@@ -1,0 +1,226 @@
+//! A server that runs as a process: its group, its last words, its end.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// How long a server may take to end by itself once nobody talks to it any more.
+const GRACE: Duration = Duration::from_secs(2);
+/// How many of the last lines on standard error are kept, and how much of each.
+const KEPT_LINES: usize = 8;
+const KEPT_BYTES: u64 = 1000;
+
+/// What is started.
+#[derive(Debug, Clone)]
+pub(crate) struct Program {
+    pub(crate) command: String,
+    pub(crate) args: Vec<String>,
+    pub(crate) folder: Option<PathBuf>,
+    /// Variables with their values, beside those of the allow-list.
+    pub(crate) variables: Vec<(String, SecretString)>,
+}
+
+/// A process of a group of its own. When it is dropped, the whole group is ended.
+#[derive(Debug)]
+pub(crate) struct Process {
+    group: Option<u32>,
+    end: CancellationToken,
+    gone: CancellationToken,
+    words: Words,
+}
+
+/// Where the server listens and speaks.
+pub(crate) type Pipes = (ChildStdout, ChildStdin);
+
+impl Process {
+    pub(crate) fn start(
+        program: &Program,
+        environment: &crate::Environment,
+    ) -> std::io::Result<(Self, Pipes)> {
+        let variables = program.variables.iter();
+        let variables = variables.map(|(name, value)| (name, value.expose_secret()));
+        let mut command = Command::new(&program.command);
+        command
+            .args(&program.args)
+            .env_clear()
+            .envs(environment.values())
+            .envs(variables)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        if let Some(folder) = &program.folder {
+            command.current_dir(folder);
+        }
+        // A group of its own: Ctrl-C is for the command, and what the server starts ends with it.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command.spawn()?;
+        let lost = || std::io::Error::other("the pipes of the process are missing");
+        let stdin = child.stdin.take().ok_or_else(lost)?;
+        let stdout = child.stdout.take().ok_or_else(lost)?;
+        let stderr = child.stderr.take().ok_or_else(lost)?;
+        let words = Words::default();
+        let listening = tokio::spawn(listen(stderr, words.clone()));
+        let process = Self {
+            group: child.id(),
+            end: CancellationToken::new(),
+            gone: CancellationToken::new(),
+            words,
+        };
+        tokio::spawn(watch(
+            child,
+            process.group,
+            process.end.clone(),
+            process.gone.clone(),
+            process.words.clone(),
+            listening,
+        ));
+        Ok((process, (stdout, stdin)))
+    }
+
+    /// Waits until the process has ended by itself, and ends it if that takes long.
+    pub(crate) async fn end(&self) {
+        if tokio::time::timeout(GRACE, self.gone.cancelled())
+            .await
+            .is_err()
+        {
+            self.end.cancel();
+            self.gone.cancelled().await;
+        }
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.gone.is_cancelled()
+    }
+
+    /// Waits a moment for the process to be gone, so that its last words are complete.
+    pub(crate) async fn settle(&self) {
+        // One that has closed its pipes and lives on is no reason to wait.
+        let _ = tokio::time::timeout(GRACE, self.gone.cancelled()).await;
+    }
+
+    /// How it ended, if it did, and what it said last on standard error.
+    pub(crate) fn words(&self) -> String {
+        self.words.said()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if !self.gone.is_cancelled() {
+            // There may be no runtime left that could do this later.
+            kill(self.group);
+            self.end.cancel();
+        }
+    }
+}
+
+/// Waits for the end of a process, and ends what it leaves behind.
+async fn watch(
+    mut child: Child,
+    group: Option<u32>,
+    end: CancellationToken,
+    gone: CancellationToken,
+    words: Words,
+    listening: JoinHandle<()>,
+) {
+    let status = tokio::select! {
+        status = child.wait() => status,
+        () = end.cancelled() => {
+            kill(group);
+            // Where there are no groups.
+            let _ = child.start_kill();
+            child.wait().await
+        }
+    };
+    kill(group);
+    // What it said last is heard before it counts as gone; one that left the group may hold the
+    // pipe for longer.
+    let _ = tokio::time::timeout(GRACE, listening).await;
+    if let Ok(status) = status {
+        words.ended(status.to_string());
+    }
+    gone.cancel();
+}
+
+/// Ends every process of a group. One that is gone already is no error.
+#[cfg(unix)]
+fn kill(group: Option<u32>) {
+    use nix::sys::signal::{Signal, killpg};
+    use nix::unistd::Pid;
+
+    if let Some(group) = group.and_then(|group| i32::try_from(group).ok()) {
+        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn kill(_group: Option<u32>) {}
+
+/// The last that a process said on standard error. Never shown by itself: a server may say
+/// anything at any time, and the terminal belongs to the person.
+#[derive(Debug, Clone, Default)]
+struct Words {
+    kept: Arc<Mutex<Kept>>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    lines: VecDeque<String>,
+    status: Option<String>,
+}
+
+impl Words {
+    fn hear(&self, line: String) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.lines.len() == KEPT_LINES {
+            kept.lines.pop_front();
+        }
+        kept.lines.push_back(line);
+    }
+
+    fn ended(&self, status: String) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.status = Some(status);
+    }
+
+    fn said(&self) -> String {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines: Vec<&str> = kept.lines.iter().map(String::as_str).collect();
+        match (&kept.status, lines.is_empty()) {
+            (None, true) => String::new(),
+            (None, false) => format!("it said: {}", lines.join(" / ")),
+            (Some(status), true) => format!("{status}, without a word"),
+            (Some(status), false) => format!("{status}; it said: {}", lines.join(" / ")),
+        }
+    }
+}
+
+async fn listen(stderr: ChildStderr, words: Words) {
+    let mut reader = BufReader::new(stderr);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        // A line without an end is heard in pieces, not kept until memory is full.
+        let read = (&mut reader)
+            .take(KEPT_BYTES)
+            .read_until(b'\n', &mut line)
+            .await;
+        if !matches!(read, Ok(count) if count > 0) {
+            return;
+        }
+        let text = String::from_utf8_lossy(&line);
+        if !text.trim().is_empty() {
+            words.hear(text.trim().to_owned());
+        }
+    }
+}

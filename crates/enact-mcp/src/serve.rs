@@ -1,0 +1,260 @@
+//! The other way round: agents as tools of an MCP server.
+
+use std::sync::Arc;
+
+use enact::run::store::Store;
+use enact::run::{Event, PlannedCall};
+use enact::{Call, Decision, Dynamic, Outcome, Prediction, Question, ReAct, Update, Values};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequestParams,
+    ElicitationAction, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{Peer, RequestContext, RoleServer, ServiceExt as _};
+use rmcp::{ServerHandler, transport};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use crate::{Error, ErrorKind};
+
+/// An agent that is offered as a tool: its inputs are the arguments, its outputs the result.
+#[derive(Debug, Clone)]
+pub struct AgentService {
+    name: String,
+    description: String,
+    agent: Arc<ReAct>,
+    store: Option<Arc<dyn Store>>,
+    notes: Values,
+}
+
+impl AgentService {
+    /// Offers an agent under this name. What it does is said by its instructions.
+    pub fn new(name: impl Into<String>, agent: ReAct) -> Self {
+        Self {
+            name: name.into(),
+            description: agent.signature().instructions().to_owned(),
+            agent: Arc::new(agent),
+            store: None,
+            notes: Values::new(),
+        }
+    }
+
+    /// The same with another description.
+    #[must_use]
+    pub fn description(self, description: impl Into<String>) -> Self {
+        Self {
+            description: description.into(),
+            ..self
+        }
+    }
+
+    /// Keeps the runs here: one that waits for a person can be resumed by other means.
+    #[must_use]
+    pub fn store(self, store: impl Store + 'static) -> Self {
+        Self {
+            store: Some(Arc::new(store)),
+            ..self
+        }
+    }
+
+    /// Notes this with every run.
+    #[must_use]
+    pub fn notes(self, notes: Values) -> Self {
+        Self { notes, ..self }
+    }
+
+    /// Serves over standard input and output until the client hangs up.
+    pub async fn serve_stdio(self) -> Result<(), Error> {
+        let broken = |problem: String| {
+            let message = format!("the client does not speak the protocol: {problem}");
+            Error::new(ErrorKind::Protocol, message)
+        };
+        let running = self.serve(transport::stdio()).await;
+        let running = running.map_err(|error| broken(error.to_string()).with_source(error))?;
+        let ended = running.waiting().await;
+        ended.map_err(|error| broken(error.to_string()).with_source(error))?;
+        Ok(())
+    }
+
+    fn tool(&self) -> Tool {
+        let object = |schema: Value| match schema {
+            Value::Object(object) => object,
+            _ => Values::new(),
+        };
+        let signature = self.agent.signature();
+        Tool::new(
+            self.name.clone(),
+            self.description.clone(),
+            object(signature.input_schema()),
+        )
+        .with_raw_output_schema(Arc::new(object(signature.output_schema())))
+    }
+
+    fn begin(&self, inputs: Values) -> Call<'_, Dynamic> {
+        let call = self.agent.call(inputs).notes(self.notes.clone());
+        self.kept(call)
+    }
+
+    fn kept<'a>(&self, call: Call<'a, Dynamic>) -> Call<'a, Dynamic> {
+        match &self.store {
+            Some(store) => call.store(Arc::clone(store)),
+            None => call,
+        }
+    }
+
+    /// Runs the agent to its end, asking the client's person on the way.
+    async fn run(&self, inputs: Values, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let reporter = Reporter::start(context);
+        let mut call = self.begin(inputs);
+        loop {
+            let reporter = reporter.clone();
+            let running = call
+                .cancel_with(context.ct.clone())
+                .on_update(move |update| reporter.tell(update));
+            let paused = match running.await {
+                Ok(Outcome::Finished(prediction)) => return finished(&prediction),
+                Ok(Outcome::Paused(paused)) => paused,
+                Err(error) => return failed(error.to_string()),
+            };
+            let Some(question) = paused.questions().first().cloned() else {
+                return failed("the run waits, and does not say for what".to_owned());
+            };
+            match ask(&context.peer, &question).await {
+                Ok(decision) => {
+                    let resumed = self.kept(self.agent.resume(paused));
+                    call = resumed.answer(question.confirmation_id, decision);
+                }
+                Err(why) => {
+                    let how = match &self.store {
+                        Some(_) => format!("`enact resume {}` goes on with it", paused.run().id()),
+                        None => "let its tools run unasked, or use a client that can ask its \
+                                 person (elicitation)"
+                            .to_owned(),
+                    };
+                    let asked = &question.question;
+                    return failed(format!(
+                        "the run waits for a person ({why}): {asked}\n{how}"
+                    ));
+                }
+            }
+        }
+    }
+}
+
+impl ServerHandler for AgentService {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("enact", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(vec![self.tool()]))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if request.name != self.name {
+            let message = format!("there is no tool `{}`: call `{}`", request.name, self.name);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let inputs = request.arguments.unwrap_or_default();
+        Ok(self.run(inputs, &context).await.into())
+    }
+}
+
+fn finished(prediction: &Prediction<Values>) -> CallToolResult {
+    let outputs = Value::Object(prediction.values().clone());
+    let mut content = vec![ContentBlock::text(outputs.to_string())];
+    if !prediction.success() {
+        let reason = prediction.termination.as_str();
+        content.push(ContentBlock::text(format!(
+            "This is the best answer so far: the agent had to stop before it was done ({reason})."
+        )));
+    }
+    let mut result = CallToolResult::success(content);
+    result.structured_content = Some(outputs);
+    result
+}
+
+fn failed(message: String) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(message)])
+}
+
+/// Puts a question to the client's person. What they do not answer, nobody else answers.
+async fn ask(peer: &Peer<RoleServer>, question: &Question) -> Result<Decision, String> {
+    let client = peer.peer_info();
+    let can_ask = client.is_some_and(|client| client.capabilities.elicitation.is_some());
+    if !can_ask {
+        return Err("the client cannot ask its person".to_owned());
+    }
+    let form: ElicitRequestParams = serde_json::from_value(json!({
+        "mode": "form",
+        "message": question.question,
+        "requestedSchema": {
+            "type": "object",
+            "properties": {"answer": {"type": "string"}},
+            "required": ["answer"],
+        },
+    }))
+    .map_err(|error| error.to_string())?;
+    let said = peer.create_elicitation(form).await;
+    let said = said.map_err(|error| format!("asking failed: {error}"))?;
+    match (said.action, said.content) {
+        (ElicitationAction::Accept, Some(content)) => match content["answer"].as_str() {
+            Some(answer) => Ok(question.read(answer)),
+            None => Err("the answer is missing".to_owned()),
+        },
+        (ElicitationAction::Decline, _) => Ok(Decision::Reject(None)),
+        _ => Err("the person was asked, and did not answer".to_owned()),
+    }
+}
+
+/// Tells the client how far a run is, if it wants to know.
+#[derive(Clone)]
+struct Reporter(Option<mpsc::UnboundedSender<String>>);
+
+impl Reporter {
+    fn start(context: &RequestContext<RoleServer>) -> Self {
+        let Some(token) = context.meta.get_progress_token() else {
+            return Self(None);
+        };
+        let (reports, heard) = mpsc::unbounded_channel();
+        tokio::spawn(report(context.peer.clone(), token, heard));
+        Self(Some(reports))
+    }
+
+    fn tell(&self, update: &Update) {
+        let (Some(reports), Update::Recorded { record }) = (&self.0, update) else {
+            return;
+        };
+        if let Event::Stepped(step) = &record.event {
+            let name = |planned: &PlannedCall| planned.call.name.clone();
+            let names: Vec<String> = step.calls.iter().map(name).collect();
+            // A client that has hung up hears nothing.
+            let _ = reports.send(names.join(", "));
+        }
+    }
+}
+
+async fn report(
+    peer: Peer<RoleServer>,
+    token: ProgressToken,
+    mut heard: mpsc::UnboundedReceiver<String>,
+) {
+    let mut steps = 0.0;
+    while let Some(message) = heard.recv().await {
+        steps += 1.0;
+        let mut param = ProgressNotificationParam::new(token.clone(), steps);
+        param.message = Some(message);
+        if peer.notify_progress(param).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! A server that is in use.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+
+use enact::Tools;
+use rmcp::model::Tool;
+use rmcp::service::{Peer, RoleClient};
+use tokio::sync::{Mutex, watch};
+
+use crate::calls::Calls;
+use crate::connection::Connection;
+use crate::spec::{callable, spec};
+use crate::tool::McpTool;
+use crate::{Error, ErrorKind, Mcp};
+
+/// A server that is in use. Cheap to clone; when the last clone and the last tool of it are gone,
+/// it is ended. [`shutdown`](Server::shutdown) does so at once, and waits for it.
+#[derive(Clone)]
+pub struct Server {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    name: String,
+    plan: Mcp,
+    link: Mutex<Link>,
+    /// All that it offers, also what is not used.
+    offered: StdMutex<Vec<Tool>>,
+    /// Counts how often the server said that its tools changed.
+    changes: watch::Sender<u64>,
+}
+
+/// How things stand with the server.
+enum Link {
+    Up {
+        connection: Box<Connection>,
+        was_restarted: bool,
+    },
+    /// It ended twice, or could not be started again.
+    Lost(String),
+    /// It is not wanted any more.
+    Closed,
+}
+
+/// What a call needs.
+pub(crate) struct Line {
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) calls: Arc<Calls>,
+}
+
+impl Server {
+    pub(crate) async fn connect(plan: Mcp) -> Result<Self, Error> {
+        let changes = watch::Sender::new(0);
+        let connection = Connection::open(&plan, &changes).await?;
+        let peer = connection.peer();
+        let info = peer.peer_info();
+        let own_name = info
+            .as_ref()
+            .and_then(|info| info.server_info.as_ref())
+            .map(|server| server.name.as_str());
+        let name = match (&plan.name, own_name) {
+            (Some(name), _) => name.clone(),
+            (None, Some(name)) if !name.trim().is_empty() => name.to_owned(),
+            (None, _) => "mcp".to_owned(),
+        };
+        let server = Self {
+            shared: Arc::new(Shared {
+                name,
+                plan,
+                link: Mutex::new(Link::Up {
+                    connection: Box::new(connection),
+                    was_restarted: false,
+                }),
+                offered: StdMutex::default(),
+                changes,
+            }),
+        };
+        server.list(&peer).await?;
+        Ok(server)
+    }
+
+    /// The name that errors call it by.
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
+    /// The tools of it that are used, under their own names. [`join`](crate::join) makes one set
+    /// of the tools of several servers.
+    pub fn tools(&self) -> Tools {
+        crate::join(Tools::new(), std::slice::from_ref(self))
+    }
+
+    /// The names of all tools that the server offers, also of those that are not used.
+    pub fn offered(&self) -> Vec<String> {
+        let offered = self.shared.offered.lock();
+        let offered = offered.unwrap_or_else(PoisonError::into_inner);
+        offered.iter().map(|tool| tool.name.to_string()).collect()
+    }
+
+    /// Told each time the server says that its tools have changed: [`refresh`](Server::refresh)
+    /// then asks for them again.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.shared.changes.subscribe()
+    }
+
+    /// Asks for the tools again. [`tools`](Server::tools) gives the new ones from then on; agents
+    /// that were built before keep theirs, because the log of a run says which it has.
+    pub async fn refresh(&self) -> Result<(), Error> {
+        let line = self.line().await;
+        let line = line.map_err(|problem| Error::new(ErrorKind::Start, problem))?;
+        self.list(&line.peer).await
+    }
+
+    /// The tools that are used.
+    pub(crate) fn listed(&self) -> Vec<Tool> {
+        let offered = self.shared.offered.lock();
+        let offered = offered.unwrap_or_else(PoisonError::into_inner);
+        let plan = &self.shared.plan;
+        let used = offered.iter().filter(|tool| plan.uses(&tool.name));
+        used.cloned().collect()
+    }
+
+    pub(crate) fn tool(&self, tool: &Tool, name: String) -> McpTool {
+        McpTool {
+            server: self.clone(),
+            remote: tool.name.to_string(),
+            spec: spec(tool, name, self.shared.plan.timeout),
+        }
+    }
+
+    /// Asks for the tools, and keeps what is said of them.
+    async fn list(&self, peer: &Peer<RoleClient>) -> Result<(), Error> {
+        let name = self.name();
+        let wrong = |problem: String| {
+            let message = format!("the MCP server `{name}` does not list its tools: {problem}");
+            Error::new(ErrorKind::Protocol, message)
+        };
+        let limit = self.shared.plan.start_timeout;
+        let listed = match tokio::time::timeout(limit, peer.list_all_tools()).await {
+            Ok(listed) => listed.map_err(|error| wrong(error.to_string()).with_source(error))?,
+            Err(_) => return Err(wrong(format!("no answer within {limit:?}"))),
+        };
+        let used = listed
+            .iter()
+            .filter(|tool| self.shared.plan.uses(&tool.name));
+        let mut names = HashSet::new();
+        for name in used.map(|tool| callable(&tool.name)) {
+            if !names.insert(name.clone()) {
+                return Err(wrong(format!(
+                    "two of them are called `{name}`: deny one of them"
+                )));
+            }
+        }
+        let offered = self.shared.offered.lock();
+        *offered.unwrap_or_else(PoisonError::into_inner) = listed;
+        Ok(())
+    }
+
+    /// The line for a call. A server that has ended is started again, once.
+    pub(crate) async fn line(&self) -> Result<Line, String> {
+        let mut link = self.shared.link.lock().await;
+        let name = self.name();
+        loop {
+            match &*link {
+                Link::Up { connection, .. } if !connection.is_over() => {
+                    return Ok(Line {
+                        peer: connection.peer(),
+                        calls: connection.calls(),
+                    });
+                }
+                Link::Up { .. } => {}
+                Link::Lost(why) => return Err(why.clone()),
+                Link::Closed => return Err(format!("the MCP server `{name}` was shut down")),
+            }
+            let Link::Up {
+                connection,
+                was_restarted,
+            } = std::mem::replace(&mut *link, Link::Closed)
+            else {
+                continue;
+            };
+            let words = connection.last_words().await;
+            connection.close().await;
+            if was_restarted {
+                *link = Link::Lost(format!(
+                    "the MCP server `{name}` ended a second time{}: it is not started again, so \
+                     its tools cannot be used any more",
+                    bracketed(&words)
+                ));
+                continue;
+            }
+            *link = match Connection::open(&self.shared.plan, &self.shared.changes).await {
+                Ok(connection) => Link::Up {
+                    connection: Box::new(connection),
+                    was_restarted: true,
+                },
+                Err(error) => Link::Lost(format!(
+                    "the MCP server `{name}` ended{} and could not be started again: {error}",
+                    bracketed(&words)
+                )),
+            };
+        }
+    }
+
+    /// Why a call was cut off, and what the model may make of it.
+    pub(crate) async fn cut_off(&self) -> String {
+        let link = self.shared.link.lock().await;
+        let words = match &*link {
+            Link::Up { connection, .. } => {
+                connection.calls().lose();
+                connection.last_words().await
+            }
+            Link::Lost(_) | Link::Closed => String::new(),
+        };
+        format!(
+            "the MCP server `{}` ended while it was at work on this call{}: whether the call had \
+             an effect is not known",
+            self.name(),
+            bracketed(&words)
+        )
+    }
+
+    /// Ends the server, with all that it started, and waits until it is gone. Calls of its tools
+    /// fail from now on.
+    pub async fn shutdown(&self) {
+        let link = std::mem::replace(&mut *self.shared.link.lock().await, Link::Closed);
+        if let Link::Up { connection, .. } = link {
+            connection.close().await;
+        }
+    }
+}
+
+fn bracketed(words: &str) -> String {
+    match words {
+        "" => String::new(),
+        words => format!(" ({words})"),
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Server").field(&self.shared.name).finish()
+    }
+}
