@@ -6,15 +6,16 @@
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use crate::adapter::AdapterChoice;
-use crate::model::LanguageModel;
+use crate::model::{LanguageModel, Secrets};
 use crate::telemetry::CAPTURE_VARIABLE;
 
-/// A model and an adapter for whoever has none of its own, and what spans hold.
+/// A model and an adapter for whoever has none of its own, what spans hold, and what is kept out of runs.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     model: Option<Arc<dyn LanguageModel>>,
     adapter: Option<AdapterChoice>,
     content_in_spans: Option<bool>,
+    secrets: Option<Secrets>,
 }
 
 impl Settings {
@@ -58,11 +59,23 @@ impl Settings {
         }
     }
 
+    /// The same with values that are kept out of runs: `[redacted]` stands in their place in logs,
+    /// prompts, updates and [spans](crate::telemetry). They reach a run by its inputs, its tools, its
+    /// people and its models. A tool that needs one takes it from elsewhere than its arguments.
+    #[must_use]
+    pub fn secrets(self, secrets: Secrets) -> Self {
+        Self {
+            secrets: Some(secrets),
+            ..self
+        }
+    }
+
     fn over(self, other: &Settings) -> Self {
         Self {
             model: self.model.or_else(|| other.model.clone()),
             adapter: self.adapter.or_else(|| other.adapter.clone()),
             content_in_spans: self.content_in_spans.or(other.content_in_spans),
+            secrets: self.secrets.or_else(|| other.secrets.clone()),
         }
     }
 }
@@ -71,6 +84,7 @@ static GLOBAL: RwLock<Settings> = RwLock::new(Settings {
     model: None,
     adapter: None,
     content_in_spans: None,
+    secrets: None,
 });
 
 tokio::task_local! {
@@ -114,6 +128,11 @@ pub(crate) fn current_model() -> Option<Arc<dyn LanguageModel>> {
 /// The adapter in force here.
 pub(crate) fn current_adapter() -> AdapterChoice {
     current(|settings| settings.adapter.clone()).unwrap_or_default()
+}
+
+/// What is kept out of runs here.
+pub(crate) fn current_secrets() -> Secrets {
+    current(|settings| settings.secrets.clone()).unwrap_or_default()
 }
 
 /// Whether spans hold content here.

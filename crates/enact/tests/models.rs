@@ -1,4 +1,4 @@
-//! Wrappers around models: others when one fails, limits, a cache.
+//! Wrappers around models: others when one fails, limits, a cache, recordings.
 
 use enact::model::{Message, Request};
 
@@ -6,6 +6,7 @@ mod models {
     mod cache;
     mod fallback;
     mod limits;
+    mod recording;
 }
 
 fn ask(text: &str) -> Request {

@@ -4,6 +4,7 @@
 //! reads the clock; every decision is the core's.
 
 mod content;
+mod redaction;
 mod running;
 mod spans;
 mod tools;
@@ -19,7 +20,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, ErrorKind};
-use crate::model::{LanguageModel, ModelError, ModelErrorKind, Reply};
+use crate::model::{LanguageModel, ModelError, ModelErrorKind, Reply, Secrets};
 use crate::react::{ModelCall, Next, RunState};
 use crate::run::store::{Lease, Store};
 use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
@@ -51,6 +52,8 @@ pub(crate) struct World {
     pub(crate) after_call: Option<AfterCall>,
     /// Whether spans hold prompts, arguments and observations, too.
     pub(crate) has_content_in_spans: bool,
+    /// What must not be written down or told.
+    pub(crate) secrets: Secrets,
 }
 
 /// Why the loop stopped without an error.
@@ -116,7 +119,7 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                         record(state, world, [state.out_of_time()]).await?;
                     }
                     Some(Ok(reply)) => {
-                        let event = state.read(Ok(reply), began.elapsed());
+                        let event = world.redacted(state.read(Ok(reply), began.elapsed()))?;
                         writing.into_iter().for_each(|told| told.settle(&event));
                         record(state, world, [event]).await?;
                     }
@@ -246,6 +249,8 @@ pub(crate) async fn record(
     world: &World,
     events: impl IntoIterator<Item = Event>,
 ) -> Result<(), Error> {
+    let events = events.into_iter().map(|event| world.redacted(event));
+    let events = events.collect::<Result<Vec<Event>, Error>>()?;
     let records = state.run().following(events);
     if records.is_empty() {
         return Ok(());
@@ -291,7 +296,7 @@ fn writing<'a>(
 ) -> Option<Writing<'a>> {
     let listener = world.listener.as_ref()?;
     let is_read = matches!(predictor, PredictorName::Step | PredictorName::Extract);
-    is_read.then(|| Writing::new(listener, move || state.live(predictor)))
+    is_read.then(|| Writing::new(listener, &world.secrets, move || state.live(predictor)))
 }
 
 async fn ask(
@@ -310,8 +315,10 @@ async fn ask(
             predictor: call.predictor,
         });
     }
-    match writing {
+    let asked = match writing {
         Some(writing) => writing.ask(&**model, call.request).await,
         None => model.complete(call.request).await,
-    }
+    };
+    // Servers quote keys back to whoever sent a wrong one.
+    asked.map_err(|error| error.redacted(&world.secrets))
 }

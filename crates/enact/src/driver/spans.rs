@@ -89,8 +89,8 @@ pub(super) async fn chat(
     }
     if world.has_content_in_spans {
         let (system, messages) = content::prompt(&call.request.prompt);
-        span.record(SYSTEM_INSTRUCTIONS, system);
-        span.record(INPUT_MESSAGES, messages);
+        span.record(SYSTEM_INSTRUCTIONS, &*world.secrets.redact(&system));
+        span.record(INPUT_MESSAGES, &*world.secrets.redact(&messages));
     }
     let asked = within(span.clone(), super::ask(world, call, writing)).await;
     match &asked {
@@ -98,7 +98,8 @@ pub(super) async fn chat(
             record_usage(&span, reply.usage);
             span.record(FINISH_REASONS, reply.finish.as_str());
             if world.has_content_in_spans {
-                span.record(OUTPUT_MESSAGES, content::reply(reply));
+                let said = content::reply(reply);
+                span.record(OUTPUT_MESSAGES, &*world.secrets.redact(&said));
             }
         }
         Err(error) => {
@@ -171,12 +172,14 @@ pub(super) fn tool(
         span.record(TOOL_ARGUMENTS, content::arguments(&call.args));
     }
     let work = tools::run(world, run, planned);
+    let secrets = world.secrets.clone();
     async move {
         let outcome = within(span.clone(), work).await;
         if let tools::Outcome::Finished { observation, .. } = &outcome
             && has_content
         {
-            span.record(TOOL_RESULT, content::observation(observation));
+            let observed = content::observation(observation);
+            span.record(TOOL_RESULT, &*secrets.redact(&observed));
         }
         outcome
     }

@@ -47,10 +47,11 @@ fn context(world: &World, run: &Run, planned: &ToolCall) -> ToolContext {
     match world.listener.clone() {
         Some(listener) => {
             let call_id = planned.call.id.clone();
+            let secrets = world.secrets.clone();
             context.with_progress(Arc::new(move |message| {
                 listener.tell(&Update::Progress {
                     call_id: call_id.clone(),
-                    message: message.to_owned(),
+                    message: secrets.redact(message).into_owned(),
                 });
             }))
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Listener, Update};
 use crate::adapter::{Live, Piece};
-use crate::model::{Chunk, LanguageModel, ModelError, Reply, ReplyBuilder, Request};
+use crate::model::{Chunk, LanguageModel, ModelError, Reply, ReplyBuilder, Request, Secrets};
 use crate::run::{Event, StepOutcome};
 
 /// Tells what one reply says while it is written.
@@ -17,19 +17,30 @@ pub(super) struct Writing<'a> {
     listener: &'a Listener,
     make: Box<dyn Fn() -> Box<dyn Live> + Send + Sync + 'a>,
     live: Box<dyn Live>,
-    /// What was told of each piece.
-    told: Vec<(Piece, String)>,
+    secrets: &'a Secrets,
+    told: Vec<Told>,
+}
+
+/// What is known of a piece.
+struct Told {
+    piece: Piece,
+    /// What the model wrote.
+    written: String,
+    /// What was told of it, without secrets.
+    told: String,
 }
 
 impl<'a> Writing<'a> {
     pub(super) fn new(
         listener: &'a Listener,
+        secrets: &'a Secrets,
         make: impl Fn() -> Box<dyn Live> + Send + Sync + 'a,
     ) -> Self {
         Self {
             listener,
             live: make(),
             make: Box::new(make),
+            secrets,
             told: Vec::new(),
         }
     }
@@ -59,10 +70,13 @@ impl<'a> Writing<'a> {
         let Self {
             listener,
             live,
+            secrets,
             told,
             ..
         } = self;
-        live.push(chunk, &mut |piece, text| tell(listener, told, piece, text));
+        live.push(chunk, &mut |piece, text| {
+            tell(listener, secrets, told, piece, text);
+        });
     }
 
     /// Settles what was told by what the reply turned out to be.
@@ -88,8 +102,9 @@ impl<'a> Writing<'a> {
                 Value::String(text) => text.clone(),
                 other => other.to_string(),
             };
-            let known = self.told.iter().position(|(known, _)| *known == piece);
-            let known = known.map(|at| self.told.remove(at).1).unwrap_or_default();
+            let known = self.told.iter().position(|known| known.piece == piece);
+            let known = known.map(|at| self.told.remove(at).told);
+            let known = known.unwrap_or_default();
             let missing = match whole.strip_prefix(&known) {
                 Some(missing) => missing,
                 None => {
@@ -111,7 +126,7 @@ impl<'a> Writing<'a> {
 
     /// What was told and not settled does not count.
     pub(super) fn take_back(&mut self) {
-        for (piece, _) in self.told.drain(..) {
+        for Told { piece, .. } in self.told.drain(..) {
             self.listener.tell(&Update::TakenBack { piece });
         }
     }
@@ -122,17 +137,37 @@ fn named(outputs: &crate::signature::Values) -> impl Iterator<Item = (Piece, Val
     outputs.map(|(name, value)| (Piece::Output(name.clone()), value.clone()))
 }
 
-fn tell(listener: &Listener, told: &mut Vec<(Piece, String)>, piece: &Piece, text: &str) {
+/// Tells more of a piece, but not what may yet turn out to be a secret.
+fn tell(listener: &Listener, secrets: &Secrets, all: &mut Vec<Told>, piece: &Piece, text: &str) {
     if text.is_empty() {
         return;
     }
-    match told.iter_mut().find(|(known, _)| known == piece) {
-        Some((_, known)) => known.push_str(text),
-        None => told.push((piece.clone(), text.to_owned())),
+    let place = all.iter().position(|known| known.piece == *piece);
+    let place = place.unwrap_or_else(|| {
+        all.push(Told {
+            piece: piece.clone(),
+            written: String::new(),
+            told: String::new(),
+        });
+        all.len() - 1
+    });
+    let known = &mut all[place];
+    let more = if secrets.is_empty() {
+        text.to_owned()
+    } else {
+        known.written.push_str(text);
+        let shown = &known.written[..secrets.showable(&known.written)];
+        let shown = secrets.redact(shown);
+        // What was held back does not begin before what was told.
+        shown.get(known.told.len()..).unwrap_or_default().to_owned()
+    };
+    if more.is_empty() {
+        return;
     }
+    known.told.push_str(&more);
     listener.tell(&Update::Writing {
         piece: piece.clone(),
-        text: text.to_owned(),
+        text: more,
     });
 }
 

@@ -9,9 +9,10 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use super::canonical::canonical;
 use super::{
     ANSWERED_BY_CACHE, Capabilities, Chunk, LanguageModel, ModelError, Reply, ReplyBuilder,
-    ReplyStream, Request, ResponseFormat, ToolChoice, Usage,
+    ReplyStream, Request, Usage,
 };
 
 /// A model whose replies are kept: the same request gets the same reply, and nobody is asked.
@@ -120,29 +121,11 @@ fn write(folder: &Path, key: &str, reply: &Reply) -> io::Result<()> {
 
 /// What makes a request this one, in one short text.
 fn key(model: &dyn LanguageModel, request: &Request) -> String {
-    let choice = match &request.tool_choice {
-        ToolChoice::Auto => json!("auto"),
-        ToolChoice::Required => json!("required"),
-        ToolChoice::None => json!("none"),
-        ToolChoice::Named(name) => json!({ "name": name }),
-    };
-    let format = match &request.response_format {
-        ResponseFormat::Text => json!("text"),
-        ResponseFormat::JsonObject => json!("json"),
-        ResponseFormat::Schema { name, schema } => json!({"name": name, "schema": schema}),
-    };
-    let messages: Vec<_> = request.prompt.iter().collect();
-    let all = json!({
-        "provider": model.provider(),
-        "base_url": model.base_url(),
-        "model": model.name(),
-        "messages": messages,
-        "tools": request.tools.list(),
-        "tool_choice": choice,
-        "response_format": format,
-        "stop": request.stop,
-        "options": request.options,
-    });
+    let mut all = canonical(request);
+    all.insert("provider".to_owned(), json!(model.provider()));
+    all.insert("base_url".to_owned(), json!(model.base_url()));
+    all.insert("model".to_owned(), json!(model.name()));
+    let all = Value::Object(all);
     let mut hash = Sha256::new();
     digest(&all, &mut hash);
     let bytes = hash.finalize();

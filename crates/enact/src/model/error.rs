@@ -1,10 +1,13 @@
 //! How asking a model can fail.
 
+use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use super::secrets::Secrets;
 
 /// What went wrong with a model request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +124,24 @@ impl ModelError {
             message: format!("{}; {note}", self.message),
             ..self
         }
+    }
+
+    /// The same without secrets. A cause that tells one is not passed on.
+    #[must_use]
+    pub(crate) fn redacted(mut self, secrets: &Secrets) -> Self {
+        if let Cow::Owned(message) = secrets.redact(&self.message) {
+            self.message = message;
+        }
+        let mut cause = StdError::source(&self);
+        let mut tells = false;
+        while let Some(error) = cause {
+            tells |= secrets.is_in(&error.to_string());
+            cause = error.source();
+        }
+        if tells {
+            self.source = None;
+        }
+        self
     }
 
     /// What went wrong.

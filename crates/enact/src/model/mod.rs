@@ -1,12 +1,13 @@
 //! Language models: what is asked of them, what they answer, and how that can fail.
 //!
 //! A [`LanguageModel`] is implemented by provider clients and by wrappers around other models
-//! ([`Retrying`], [`Fallback`], [`Limited`], [`Cached`]); it is called by drivers. The layer knows nothing of
+//! ([`Retrying`], [`Fallback`], [`Limited`], [`Cached`], [`Recording`]); it is called by drivers. The layer knows nothing of
 //! signatures, adapters or agents.
 
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
 mod cache;
+mod canonical;
 mod error;
 pub mod failure;
 mod fallback;
@@ -17,10 +18,12 @@ mod message;
 #[cfg(feature = "openai")]
 pub mod openai;
 mod price;
+pub mod recording;
 mod reply;
 mod request;
 pub mod retry;
 mod scripted;
+mod secrets;
 mod timeouts;
 
 use std::fmt;
@@ -38,10 +41,12 @@ pub use message::{Image, ImageSource, Message, Part, Prompt, RawCall};
 #[cfg(feature = "openai")]
 pub use openai::OpenAi;
 pub use price::{Price, Prices};
+pub use recording::{Recording, Replaying};
 pub use reply::{ANSWERED_BY_CACHE, Chunk, FinishReason, Reply, ReplyBuilder, Usage};
 pub use request::{Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice};
 pub use retry::Retrying;
 pub use scripted::{ScriptStep, ScriptedModel, call, calls, fail, say};
+pub use secrets::{REDACTED, SecretError, Secrets};
 pub use timeouts::Timeouts;
 
 /// The chunks of one reply, in the order in which the model produced them.

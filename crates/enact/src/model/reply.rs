@@ -79,7 +79,8 @@ impl FinishReason {
 pub const ANSWERED_BY_CACHE: &str = "cache";
 
 /// One piece of a reply as it arrives.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Chunk {
     /// More text.
@@ -91,8 +92,10 @@ pub enum Chunk {
         /// Which of the reply's calls.
         index: usize,
         /// Its id, when it is first told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
         /// Its name, when it is first told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
         /// More of its arguments.
         arguments: String,

@@ -356,7 +356,7 @@ async fn begin(
     started.rules = core.program().rules.clone();
     started.parent = parent;
     started.is_unattended = is_unattended;
-    let event = Event::Started(Arc::new(started));
+    let event = world.redacted(Event::Started(Arc::new(started)))?;
     let record = Record::now(0, event);
     world.write(std::slice::from_ref(&record)).await?;
     let state = RunState::begin(core.program().clone(), wording, record)?;

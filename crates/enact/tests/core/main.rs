@@ -32,6 +32,7 @@ mod promises;
 mod repair;
 mod saved;
 mod scratchpad;
+mod secrets;
 mod server;
 mod storing;
 mod streaming;

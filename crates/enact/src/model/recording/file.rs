@@ -1,0 +1,160 @@
+//! The lines of a recording: headings, which say of which model it is, and exchanges.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{FORMAT, RecordingError};
+use crate::model::{Capabilities, Chunk, LanguageModel, ModelError, ModelErrorKind};
+
+/// A model that was asked, as whoever replays it has to know it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Heading {
+    /// The version of the format. Marks the line as a heading, too.
+    pub(super) enact_recording: u32,
+    pub(super) model: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) provider: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) base_url: Option<String>,
+    pub(super) capabilities: Capabilities,
+    /// What the program that records wants to know when it replays.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(super) notes: Map<String, Value>,
+}
+
+impl Heading {
+    pub(super) fn of(model: &dyn LanguageModel) -> Self {
+        Self {
+            enact_recording: FORMAT,
+            model: model.name().to_owned(),
+            provider: model.provider().map(str::to_owned),
+            base_url: model.base_url().map(str::to_owned),
+            capabilities: model.capabilities(),
+            notes: Map::new(),
+        }
+    }
+}
+
+/// One request, and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Exchange {
+    /// Who was asked.
+    pub(super) model: String,
+    pub(super) request: Value,
+    pub(super) chunks: Vec<Chunk>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<Failed>,
+}
+
+/// A failure of a model, as a line holds it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Failed {
+    kind: ModelErrorKind,
+    message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u64>,
+}
+
+impl From<&ModelError> for Failed {
+    fn from(error: &ModelError) -> Self {
+        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Self {
+            kind: error.kind(),
+            message: error.to_string(),
+            status: error.status(),
+            retry_after_ms: error.retry_after().map(milliseconds),
+        }
+    }
+}
+
+impl From<Failed> for ModelError {
+    fn from(failed: Failed) -> Self {
+        let mut error = Self::new(failed.kind, failed.message);
+        if let Some(status) = failed.status {
+            error = error.with_status(status);
+        }
+        if let Some(time) = failed.retry_after_ms {
+            error = error.with_retry_after(Duration::from_millis(time));
+        }
+        error
+    }
+}
+
+/// All lines of a file.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    pub(super) headings: Vec<Heading>,
+    pub(super) exchanges: Vec<Exchange>,
+}
+
+impl Lines {
+    /// Reads a file that is there.
+    pub(super) fn read(path: &Path) -> Result<Self, RecordingError> {
+        let io = |source| RecordingError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let text = std::fs::read_to_string(path).map_err(io)?;
+        let mut lines = Self::default();
+        for (index, line) in text.split_inclusive('\n').enumerate() {
+            lines.take(line).map_err(|problem| match problem {
+                Problem::Newer(version) => RecordingError::Newer {
+                    path: path.to_owned(),
+                    version,
+                },
+                Problem::Damaged(problem) => RecordingError::Damaged {
+                    path: path.to_owned(),
+                    line: index + 1,
+                    problem,
+                },
+            })?;
+        }
+        Ok(lines)
+    }
+
+    fn take(&mut self, line: &str) -> Result<(), Problem> {
+        let damaged = |error: serde_json::Error| Problem::Damaged(error.to_string());
+        let Some(line) = line.strip_suffix('\n') else {
+            let problem = "it is cut off: remove the line; what it recorded is lost";
+            return Err(Problem::Damaged(problem.to_owned()));
+        };
+        let value: Value = serde_json::from_str(line).map_err(damaged)?;
+        match value.get("enact_recording").map(Value::as_u64) {
+            Some(Some(version)) if version > u64::from(FORMAT) => {
+                return Err(Problem::Newer(version));
+            }
+            Some(_) => {
+                let heading = serde_json::from_value(value).map_err(damaged)?;
+                self.headings.push(heading);
+            }
+            None if self.headings.is_empty() => {
+                let problem = "a recording begins with the field `enact_recording`: this is none";
+                return Err(Problem::Damaged(problem.to_owned()));
+            }
+            None => {
+                let exchange: Exchange = serde_json::from_value(value).map_err(damaged)?;
+                if self.heading(&exchange.model).is_none() {
+                    let problem = format!("no line before it is about `{}`", exchange.model);
+                    return Err(Problem::Damaged(problem));
+                }
+                self.exchanges.push(exchange);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is known of a model.
+    pub(super) fn heading(&self, model: &str) -> Option<&Heading> {
+        self.headings.iter().find(|heading| heading.model == model)
+    }
+}
+
+enum Problem {
+    Newer(u64),
+    Damaged(String),
+}

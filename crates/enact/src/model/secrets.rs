@@ -1,0 +1,208 @@
+//! Values that nobody is shown.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// What stands where a secret stood.
+pub const REDACTED: &str = "[redacted]";
+
+/// A value that cannot be kept secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a secret needs at least {} characters: shorter ones occur by chance",
+    Secrets::SHORTEST
+)]
+#[non_exhaustive]
+pub struct SecretError;
+
+/// Values that nobody is shown: keys, passwords. Wherever one stands, `[redacted]` stands instead.
+///
+/// [`Settings::secrets`](crate::Settings::secrets) keeps them out of runs: their logs, their prompts and
+/// their spans. [`Recording`](super::Recording) keeps them out of recordings.
+///
+/// ```
+/// use enact::model::Secrets;
+///
+/// let secrets = Secrets::new().with("correct horse battery")?;
+/// assert_eq!(secrets.redact("say: correct horse battery!"), "say: [redacted]!");
+/// # Ok::<(), enact::model::SecretError>(())
+/// ```
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets {
+    /// The longest first, so that one inside another leaves no rest.
+    values: Arc<Vec<String>>,
+}
+
+impl Secrets {
+    /// How many characters a secret has at least.
+    pub const SHORTEST: usize = 8;
+
+    /// No secrets.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The same with one more. Space around it does not count.
+    ///
+    /// # Errors
+    /// When it is shorter than [`Secrets::SHORTEST`].
+    pub fn with(mut self, value: &str) -> Result<Self, SecretError> {
+        let value = value.trim();
+        if value.chars().count() < Self::SHORTEST {
+            return Err(SecretError);
+        }
+        let values = Arc::make_mut(&mut self.values);
+        // Texts hold JSON, too, such as the arguments of calls.
+        let quoted = Value::from(value).to_string();
+        let quoted = quoted[1..quoted.len() - 1].to_owned();
+        for form in [value.to_owned(), quoted] {
+            if !values.contains(&form) {
+                values.push(form);
+            }
+        }
+        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        Ok(self)
+    }
+
+    /// The same with the value of an environment variable, if it is set and not empty.
+    ///
+    /// # Errors
+    /// When the value is shorter than [`Secrets::SHORTEST`].
+    pub fn with_variable(self, name: &str) -> Result<Self, SecretError> {
+        match std::env::var(name) {
+            Ok(value) if !value.trim().is_empty() => self.with(&value),
+            _ => Ok(self),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Whether a text holds one.
+    pub fn is_in(&self, text: &str) -> bool {
+        self.values.iter().any(|value| text.contains(&**value))
+    }
+
+    /// The text without them.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut text = Cow::Borrowed(text);
+        for value in self.values.iter() {
+            if text.contains(&**value) {
+                text = Cow::Owned(text.replace(&**value, REDACTED));
+            }
+        }
+        text
+    }
+
+    /// Takes them out of every text in a value, the names of fields included.
+    pub fn redact_value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(redacted) = self.redact(text) {
+                    *text = redacted;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
+            Value::Object(fields) => {
+                if fields.keys().any(|name| self.is_in(name)) {
+                    let named = std::mem::take(fields).into_iter();
+                    *fields = named
+                        .map(|(name, value)| (self.redact(&name).into_owned(), value))
+                        .collect::<Map<String, Value>>();
+                }
+                fields
+                    .values_mut()
+                    .for_each(|value| self.redact_value(value));
+            }
+            _ => {}
+        }
+    }
+
+    /// The same of anything that is written as JSON; `None` when it holds no secret.
+    pub(crate) fn redact_all<T: Serialize + DeserializeOwned>(
+        &self,
+        whole: &T,
+    ) -> Result<Option<T>, serde_json::Error> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        let before = serde_json::to_value(whole)?;
+        let mut after = before.clone();
+        self.redact_value(&mut after);
+        match after == before {
+            true => Ok(None),
+            false => serde_json::from_value(after).map(Some),
+        }
+    }
+
+    /// How much of a text that is not over may be shown: the rest may be the beginning of a secret.
+    pub(crate) fn showable(&self, text: &str) -> usize {
+        let begins = |rest: &str| {
+            let mut values = self.values.iter();
+            values.any(|value| value.len() > rest.len() && value.starts_with(rest))
+        };
+        let longest = self.values.first().map_or(0, String::len);
+        let mut places = text.char_indices().map(|(place, _)| place);
+        let open = places.find(|place| text.len() - place < longest && begins(&text[*place..]));
+        open.unwrap_or(text.len())
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secrets")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn secrets() -> Secrets {
+        let secrets = Secrets::new().with("pa\"ss-word").unwrap();
+        secrets.with("pa\"ss-word-and-more").unwrap()
+    }
+
+    #[test]
+    fn a_secret_is_found_in_any_text_also_as_json_and_inside_another() {
+        let mut value = json!({
+            "pa\"ss-word": ["a pa\"ss-word-and-more b", 1],
+            "raw": "{\"key\":\"pa\\\"ss-word\"}",
+        });
+        secrets().redact_value(&mut value);
+        let expected =
+            json!({"[redacted]": ["a [redacted] b", 1], "raw": "{\"key\":\"[redacted]\"}"});
+        assert_eq!(value, expected);
+    }
+
+    #[test]
+    fn what_may_be_the_beginning_of_a_secret_is_held_back() {
+        for (text, showable) in [
+            ("nothing", 7),
+            ("say p", 4),
+            ("say pa\"ss-wor", 4),
+            ("say pat", 7),
+            ("", 0),
+        ] {
+            assert_eq!(secrets().showable(text), showable, "{text}");
+        }
+        assert_eq!(Secrets::new().showable("pa"), 2);
+    }
+
+    #[test]
+    fn short_values_are_refused_and_none_is_shown() {
+        assert_eq!(Secrets::new().with(" seven77 ").unwrap_err(), SecretError);
+        assert_eq!(format!("{:?}", secrets()), "Secrets");
+        let unset = Secrets::new().with_variable("ENACT_TEST_NO_SUCH_VARIABLE");
+        assert!(unset.unwrap().is_empty());
+    }
+}
