@@ -5,6 +5,7 @@ mod chat;
 mod eval;
 mod limits;
 mod mcp;
+mod recording;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -13,6 +14,7 @@ pub(crate) use self::chat::ChatArgs;
 pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
 pub(crate) use self::limits::LimitArgs;
 pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
+pub(crate) use self::recording::RecordingArgs;
 
 /// Agents that work with tools until the outputs you declared are there.
 #[derive(Debug, Parser)]
@@ -151,6 +153,9 @@ pub(crate) struct ResumeArgs {
     /// Print one JSON object instead of the steps.
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) recording: RecordingArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

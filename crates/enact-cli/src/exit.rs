@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use enact::signature::SignatureError;
 use enact::{Error, ErrorKind};
 
+use crate::secrets;
 use crate::view::text;
 
 /// The exit codes.
@@ -46,7 +47,8 @@ impl Failure {
     pub(crate) fn usage(kind: &'static str, message: impl Into<String>) -> Self {
         Self {
             kind,
-            message: text::one_line(&message.into()),
+            // Servers quote keys back to whoever sent a wrong one.
+            message: text::one_line(&secrets::redact(&message.into())),
             picture: None,
             exit: Exit::Usage,
         }

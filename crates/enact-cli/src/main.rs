@@ -15,6 +15,7 @@ mod person;
 mod report;
 mod run;
 mod runs;
+mod secrets;
 mod store;
 mod telemetry;
 mod view;
@@ -41,6 +42,10 @@ fn main() -> ExitCode {
             return Exit::Failed.into();
         }
     };
+    if let Err(failure) = secrets::configure() {
+        failure.print();
+        return failure.exit.into();
+    }
     let telemetry = match cli.command {
         Command::Run(_) | Command::Chat(_) | Command::Resume(_) | Command::Mcp(_) => {
             Telemetry::start()

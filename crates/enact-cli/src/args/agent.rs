@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use enact::Completion;
 
-use super::{LimitArgs, McpArgs, StoreArg};
+use super::{LimitArgs, McpArgs, RecordingArgs, StoreArg};
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
@@ -69,6 +69,13 @@ pub(crate) struct AgentArgs {
     /// Keep replies in this folder, and give them again to the same request.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) recording: RecordingArgs,
+
+    /// Answer the first request with the first recorded reply, and so on, whatever is asked.
+    #[arg(long, requires = "replay")]
+    pub(crate) replay_loosely: bool,
 
     #[command(flatten)]
     pub(crate) store: StoreArg,

@@ -17,7 +17,7 @@ use futures_util::StreamExt as _;
 use self::progress::Progress;
 use crate::args::{EvalArgs, EvalCommand};
 use crate::exit::{Exit, Failure};
-use crate::run::{Setup, another, prices};
+use crate::run::{Setup, prices};
 use crate::view::{Screen, Stream, text};
 use crate::{interrupt, store};
 
@@ -44,7 +44,7 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
     let setup = Setup::new(signature.clone(), &args.agent).await?;
     let dataset = read_dataset(path, &signature, args)?;
     let prices = prices(&args.agent)?;
-    let judge = judge(args)?;
+    let judge = judge(args, &setup)?;
     let settings = settings::of(args, &setup)?;
     let results_path = match &args.results {
         Some(path) => path.clone(),
@@ -178,15 +178,15 @@ fn wrong_lines(path: &Path, problems: &[Problem]) -> Failure {
     )
 }
 
-fn judge(args: &EvalArgs) -> Result<Option<Judge>, Failure> {
+fn judge(args: &EvalArgs, setup: &Setup) -> Result<Option<Judge>, Failure> {
     let Some(name) = &args.judge else {
         return Ok(None);
     };
     if name.trim().is_empty() {
         return Err(Failure::usage("judge", "`--judge` names no model"));
     }
-    let judge =
-        Judge::new(another(name.trim(), &args.agent)?).map_err(|error| Failure::from(&error))?;
+    let model = setup.another(name.trim(), &args.agent)?;
+    let judge = Judge::new(model).map_err(|error| Failure::from(&error))?;
     Ok(Some(judge))
 }
 

@@ -19,7 +19,7 @@ use crate::report::{self, Status};
 use crate::view::{Ink, Narrator, Screen, Stream, call_line, show_outputs, spoken_reason, text};
 use crate::{interrupt, store};
 
-pub(crate) use self::setup::{Rebuilt, Setup, another, prices};
+pub(crate) use self::setup::{Rebuilt, Setup, prices};
 
 /// Runs an agent and shows what came of it.
 pub(crate) async fn execute(args: &RunArgs) -> Exit {

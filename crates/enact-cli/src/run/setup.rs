@@ -15,10 +15,10 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::history;
-use crate::args::AgentArgs;
+use crate::args::{AgentArgs, RecordingArgs};
 use crate::exit::Failure;
 use crate::mcp::{Noted, Servers};
-use crate::models::{self, Choice, Named, Pace, connect, joined};
+use crate::models::{self, Choice, Named, Pace, Tape, connect, joined, recorded_models};
 
 /// The notes of a run.
 const FILES: &str = "files";
@@ -40,6 +40,7 @@ pub(crate) struct Setup {
     pub(crate) notes: Values,
     /// The MCP servers whose tools it has.
     pub(crate) servers: Servers,
+    tape: Tape,
 }
 
 impl Setup {
@@ -58,10 +59,8 @@ impl Setup {
             None => History::new(),
         };
         let prices = prices(args)?.unwrap_or_default();
-        let choice = models::choose(args).await?;
         let pace = pace(args)?;
-        let (model, models) = connected(&choice, &pace)?;
-        choice.tell();
+        let (model, models, tape) = asked(args, &pace).await?;
         let mut options = ModelOptions::default();
         options.temperature = args.temperature;
         let mut notes = notes(args, &models, &pace)?;
@@ -98,11 +97,24 @@ impl Setup {
         Ok(Self {
             agent,
             history,
-            model: choice.first.name,
+            model: models
+                .first()
+                .map(|first| first.name.clone())
+                .unwrap_or_default(),
             models,
             notes,
             servers,
+            tape,
         })
+    }
+
+    /// A model that was named apart from those of the agent, such as a judge.
+    pub(crate) fn another(
+        &self,
+        name: &str,
+        args: &AgentArgs,
+    ) -> Result<Arc<dyn LanguageModel>, Failure> {
+        self.tape.beside(name, || another(name, args))
     }
 
     /// A run that begins with these inputs after this conversation, kept in a store if there is
@@ -122,7 +134,7 @@ impl Setup {
     }
 
     /// The agent of a run that is kept. Starts the servers that the run used.
-    pub(crate) async fn rebuild(run: &Run) -> Result<Rebuilt, Failure> {
+    pub(crate) async fn rebuild(run: &Run, recording: &RecordingArgs) -> Result<Rebuilt, Failure> {
         let spec = &run.started().agent;
         let files = match spec.notes.get(FILES).and_then(Value::as_str) {
             Some(folder) => Some(open_folder(folder)?),
@@ -152,7 +164,7 @@ impl Setup {
         };
         let extract = adapter(&spec.adapter)?;
         let step = adapter(spec.step_adapter.as_deref().unwrap_or(&spec.adapter))?;
-        let (model, name) = model_again(spec)?;
+        let (model, name) = model_again(spec, recording)?;
         let mut options = ModelOptions::default();
         options.temperature = spec.notes.get(TEMPERATURE).and_then(Value::as_f64);
         let build = || -> Result<ReAct, Error> {
@@ -263,8 +275,7 @@ fn pick(names: Vec<&str>, files: Option<&Files>) -> Result<Tools, Failure> {
     })
 }
 
-/// A model that was named apart from those of the agent, such as a judge.
-pub(crate) fn another(name: &str, args: &AgentArgs) -> Result<Arc<dyn LanguageModel>, Failure> {
+fn another(name: &str, args: &AgentArgs) -> Result<Arc<dyn LanguageModel>, Failure> {
     let mut named = Named {
         name: name.to_owned(),
         base_url: None,
@@ -283,6 +294,29 @@ fn pace(args: &AgentArgs) -> Result<Pace, Failure> {
         concurrent_requests: args.concurrent_requests,
         cache: folder.map_err(|error| Failure::usage("cache", error.to_string()))?,
     })
+}
+
+/// What is asked: models, or a recording of them.
+async fn asked(
+    args: &AgentArgs,
+    pace: &Pace,
+) -> Result<(Arc<dyn LanguageModel>, Vec<Named>, Tape), Failure> {
+    if let Some(mut replaying) = Tape::to_replay(&args.recording)? {
+        if args.replay_loosely {
+            replaying = replaying.loosely();
+        }
+        let models = recorded_models(&replaying)?;
+        return Ok((
+            Arc::new(replaying.clone()),
+            models,
+            Tape::Replays(replaying),
+        ));
+    }
+    let choice = models::choose(args).await?;
+    let (model, models) = connected(&choice, pace)?;
+    let (model, tape) = Tape::around(model, &models, &args.recording)?;
+    choice.tell();
+    Ok((model, models, tape))
 }
 
 /// The models of a choice as one, and where each of them is.
@@ -304,7 +338,13 @@ fn connected(
 }
 
 /// The model of a run that is kept, and its name.
-fn model_again(spec: &AgentSpec) -> Result<(Arc<dyn LanguageModel>, String), Failure> {
+fn model_again(
+    spec: &AgentSpec,
+    recording: &RecordingArgs,
+) -> Result<(Arc<dyn LanguageModel>, String), Failure> {
+    if let Some(replaying) = Tape::to_replay(recording)? {
+        return Ok((Arc::new(replaying), spec.model.clone()));
+    }
     let unreadable = |error: serde_json::Error| {
         Failure::failed("notes", format!("what the run notes of its model: {error}"))
     };
@@ -322,10 +362,11 @@ fn model_again(spec: &AgentSpec) -> Result<(Arc<dyn LanguageModel>, String), Fai
         Some(noted) => serde_json::from_value(noted.clone()).map_err(unreadable)?,
         None => Pace::default(),
     };
-    let first = named.remove(0);
-    let others = named
-        .iter()
-        .map(connect)
-        .collect::<Result<Vec<_>, Failure>>()?;
-    Ok((joined(connect(&first)?, others, &pace)?, first.name))
+    let mut clients = named.iter().map(connect);
+    let first = clients
+        .next()
+        .unwrap_or_else(|| Err(Failure::failed("notes", "no model")))?;
+    let others = clients.collect::<Result<Vec<_>, Failure>>()?;
+    let (model, _) = Tape::around(joined(first, others, &pace)?, &named, recording)?;
+    Ok((model, named.remove(0).name))
 }

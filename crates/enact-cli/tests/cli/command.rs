@@ -40,6 +40,7 @@ pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
         "OPENAI_BASE_URL",
         "ENACT_MODEL",
         "ENACT_LOG",
+        "ENACT_SECRETS",
         "RUST_LOG",
         "OTEL_EXPORTER_OTLP_ENDPOINT",
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",

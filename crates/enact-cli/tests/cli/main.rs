@@ -18,7 +18,9 @@ mod mcp;
 mod models;
 mod place;
 mod plain;
+mod recording;
 mod rules;
+mod secrets;
 mod stored;
 mod telemetry;
 #[cfg(unix)]

@@ -1,0 +1,65 @@
+//! What is never shown: keys of providers, and what the environment names as secret.
+
+use enact::Settings;
+use enact::model::{SecretError, Secrets};
+use enact_genai::Provider;
+
+use crate::exit::Failure;
+
+/// The variable that names variables whose values are secret.
+const VARIABLE: &str = "ENACT_SECRETS";
+
+/// Keys of providers are longer; what is shorter stands in for a key where none is needed, and may
+/// be an ordinary word.
+const SHORTEST_KEY: usize = 16;
+
+/// Keeps secrets out of all runs of this process.
+pub(crate) fn configure() -> Result<(), Failure> {
+    enact::configure(Settings::new().secrets(known()?));
+    Ok(())
+}
+
+/// The secrets of this environment.
+pub(crate) fn known() -> Result<Secrets, Failure> {
+    let (secrets, problems) = gathered();
+    match problems.into_iter().next() {
+        None => Ok(secrets),
+        Some((name, error)) => {
+            let message = format!("{VARIABLE} names {name}, which cannot be kept secret: {error}");
+            Err(Failure::usage("secrets", message))
+        }
+    }
+}
+
+/// A text without secrets.
+pub(crate) fn redact(text: &str) -> String {
+    gathered().0.redact(text).into_owned()
+}
+
+/// All secrets, and the variables that hold none.
+fn gathered() -> (Secrets, Vec<(String, SecretError)>) {
+    let (mut secrets, mut problems) = (Secrets::new(), Vec::new());
+    let providers = Provider::all();
+    for name in providers.iter().filter_map(Provider::key_variable) {
+        let key = std::env::var(name).unwrap_or_default();
+        if key.trim().len() >= SHORTEST_KEY {
+            secrets = add(secrets, name, &mut problems);
+        }
+    }
+    let names = std::env::var(VARIABLE).unwrap_or_default();
+    let names = names.split(',').map(str::trim);
+    for name in names.filter(|name| !name.is_empty()) {
+        secrets = add(secrets, name, &mut problems);
+    }
+    (secrets, problems)
+}
+
+fn add(secrets: Secrets, name: &str, problems: &mut Vec<(String, SecretError)>) -> Secrets {
+    match secrets.clone().with_variable(name) {
+        Ok(more) => more,
+        Err(error) => {
+            problems.push((name.to_owned(), error));
+            secrets
+        }
+    }
+}
