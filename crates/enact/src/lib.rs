@@ -70,14 +70,14 @@
 //!   [`ReAct::resume`] goes on from there.
 //! - **Set the model and the adapter** for a scope or the program: [`scope`], [`configure`].
 //! - **Watch** a run: [`Call::on_update`].
-//! - **Test** without a model: [`model::ScriptedModel`].
+//! - **Test** without a model: [`model::ScriptedModel`], or [`model::Replaying`] what one said.
 //!
 //! The book in the `docs` folder of the repository has a guide, the concepts, and a reference; the
 //! `examples` folder of this crate has a program for each of these.
 //!
 //! # Features
 //!
-//! `openai` and `anthropic` (the HTTP clients) and `builtin-tools` (calculator, clock, files) are on by default.
+//! `openai` and `anthropic` (the HTTP clients) and `builtin-tools` (calculator, clock, notes, files, commands, pages) are on by default.
 //! Without them there is no HTTP in the dependency tree.
 
 // The macros write `::enact`, also where enact itself uses them.

@@ -233,6 +233,9 @@ impl RunState {
             None if self.is_reader(&planned.call) => {
                 CallStatus::Decided(self.read_record(&planned.call))
             }
+            None if self.is_memory(&planned.call) => {
+                CallStatus::Decided(self.remember(&planned.call))
+            }
             None => match self.progress.known(&planned.call) {
                 Some(record) if !self.reads_again(&planned.call) => CallStatus::Known(record),
                 _ => CallStatus::Ready,
@@ -255,6 +258,11 @@ impl RunState {
     fn is_reader(&self, call: &Call) -> bool {
         let tool = self.program.tool(&call.name);
         tool.is_some_and(|(spec, _)| spec.reads_record)
+    }
+
+    fn is_memory(&self, call: &Call) -> bool {
+        let tool = self.program.tool(&call.name);
+        tool.is_some_and(|(spec, _)| spec.keeps_notes)
     }
 
     /// Whether a call runs although its answer is known.

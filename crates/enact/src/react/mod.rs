@@ -10,6 +10,7 @@ mod check;
 mod compact;
 mod fold;
 mod hooks;
+mod memory;
 mod program;
 mod progress;
 mod prompt;

@@ -40,6 +40,9 @@ pub struct ToolSpec {
     /// Whether enact itself answers its calls, from the log of the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) reads_record: bool,
+    /// Whether it is the memory of the run, which is its log.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) keeps_notes: bool,
     /// Whether its calls run one after the other even when the model asks for several at once.
     pub serial: bool,
     /// How long one call may take.
@@ -61,6 +64,7 @@ impl ToolSpec {
             confirmation: Confirmation::default(),
             volatile: false,
             reads_record: false,
+            keeps_notes: false,
             serial: false,
             timeout: Self::DEFAULT_TIMEOUT,
         }

@@ -1,5 +1,6 @@
-//! Tools that come with enact: a calculator, a clock, a question to the person, and files
-//! confined to one folder.
+//! Tools that come with enact: a calculator, a clock, a question to the person, notes, and files
+//! confined to one folder. And two that have to be set up: pages of hosts that are allowed, and
+//! commands of the shell.
 //!
 //! ```
 //! use enact::tool::builtin::{self, Files};
@@ -9,6 +10,7 @@
 //!     .with(builtin::ask_user())
 //!     .with(builtin::calculator())
 //!     .with(builtin::current_time())
+//!     .with(builtin::note())
 //!     .with(builtin::read_observation())
 //!     .and(Files::open(folder.path())?.tools());
 //! assert_eq!(tools.names().collect::<Vec<_>>(), builtin::NAMES);
@@ -18,16 +20,24 @@
 mod calculator;
 mod clock;
 mod files;
+mod note;
 mod observation;
 mod person;
 mod registry;
+mod shell;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod web;
 
 pub use calculator::{CalculatorError, calculator, evaluate};
 pub use clock::current_time;
 pub use files::{Files, FilesError};
+pub use note::note;
 pub use observation::read_observation;
 pub use person::ask_user;
-pub use registry::{FILE_TOOL_NAMES, NAMES, PickError, pick};
+pub use registry::{FILE_TOOL_NAMES, NAMES, PickError, SET_UP_TOOL_NAMES, pick};
+pub use shell::{Shell, ShellError};
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+pub use web::{HostError, Web};
 
 use super::ToolError;
 

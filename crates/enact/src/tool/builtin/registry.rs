@@ -1,13 +1,14 @@
 //! Built-in tools by name, for those who only have words: a command line, a configuration file.
 
-use super::{Files, ask_user, calculator, current_time, read_observation};
+use super::{Files, ask_user, calculator, current_time, note, read_observation};
 use crate::tool::Tools;
 
-/// The names of all built-in tools.
+/// The names of all built-in tools but those that have to be set up.
 pub const NAMES: &[&str] = &[
     "ask_user",
     "calculator",
     "current_time",
+    "note",
     "read_observation",
     "list_files",
     "read_file",
@@ -25,6 +26,9 @@ pub const FILE_TOOL_NAMES: &[&str] = &[
     "append_file",
 ];
 
+/// The names of the tools that reach further, and have to be told how far.
+pub const SET_UP_TOOL_NAMES: &[&str] = &["http_get", "shell"];
+
 /// A name that gives no tool.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -40,6 +44,9 @@ pub enum PickError {
     /// The tool works in a folder, and none was given.
     #[error("the tool `{0}` needs a folder to work in")]
     NeedsFolder(&'static str),
+    /// The tool reaches further than others, and was not told how far.
+    #[error("the tool `{0}` has to be set up first")]
+    NeedsSetUp(&'static str),
 }
 
 /// The tools of these names, in this order; a name that is repeated counts once.
@@ -52,6 +59,9 @@ pub fn pick<'a>(
         if tools.get(name).is_some() {
             continue;
         }
+        if let Some(known) = SET_UP_TOOL_NAMES.iter().find(|known| **known == name) {
+            return Err(PickError::NeedsSetUp(known));
+        }
         let Some(known) = NAMES.iter().copied().find(|known| *known == name) else {
             return Err(PickError::Unknown {
                 name: name.to_owned(),
@@ -62,6 +72,7 @@ pub fn pick<'a>(
             ("ask_user", _) => tools.with(ask_user()),
             ("calculator", _) => tools.with(calculator()),
             ("current_time", _) => tools.with(current_time()),
+            ("note", _) => tools.with(note()),
             ("read_observation", _) => tools.with(read_observation()),
             ("list_files", Some(files)) => tools.with(files.list_files()),
             ("read_file", Some(files)) => tools.with(files.read_file()),
@@ -78,6 +89,7 @@ fn nearest(name: &str) -> Vec<&'static str> {
     let name = name.to_lowercase();
     let mut near: Vec<(f64, &'static str)> = NAMES
         .iter()
+        .chain(SET_UP_TOOL_NAMES)
         .map(|known| (strsim::jaro_winkler(&name, known), *known))
         .filter(|(score, _)| *score > 0.75)
         .collect();
@@ -91,7 +103,7 @@ fn suggestion(near: &[&str]) -> String {
         names.join(", ")
     };
     if near.is_empty() {
-        format!("there are {}", quoted(NAMES))
+        format!("there are {}", quoted(&[NAMES, SET_UP_TOOL_NAMES].concat()))
     } else {
         format!("did you mean {}?", quoted(near))
     }
@@ -117,8 +129,13 @@ mod tests {
         );
         assert_eq!(
             pick(["zzz"], None).unwrap_err().to_string(),
-            "unknown tool `zzz`: there are `ask_user`, `calculator`, `current_time`, \
-             `read_observation`, `list_files`, `read_file`, `search_files`, `write_file`, `append_file`"
+            "unknown tool `zzz`: there are `ask_user`, `calculator`, `current_time`, `note`, \
+             `read_observation`, `list_files`, `read_file`, `search_files`, `write_file`, \
+             `append_file`, `http_get`, `shell`"
+        );
+        assert_eq!(
+            pick(["shell"], None).unwrap_err().to_string(),
+            "the tool `shell` has to be set up first"
         );
         assert_eq!(
             pick(["read_file"], None).unwrap_err().to_string(),

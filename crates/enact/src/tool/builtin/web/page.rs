@@ -1,0 +1,96 @@
+//! What a page says, as text.
+
+use reqwest::Response;
+use reqwest::header::CONTENT_TYPE;
+use serde::Serialize;
+
+use super::{failed, html};
+use crate::tool::ToolError;
+
+/// A page as a model sees it.
+#[derive(Debug, Serialize)]
+pub(super) struct Page {
+    /// Where it was in the end.
+    url: String,
+    status: u16,
+    content_type: String,
+    text: String,
+    /// Whether there is more of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_cut: bool,
+}
+
+/// Reads a page, up to so many bytes.
+pub(super) async fn read(
+    url: &str,
+    mut response: Response,
+    max_bytes: usize,
+) -> Result<Page, ToolError> {
+    let status = response.status().as_u16();
+    let declared = response.headers().get(CONTENT_TYPE);
+    let declared = declared.and_then(|declared| declared.to_str().ok());
+    let content_type = declared.unwrap_or("text/plain").to_ascii_lowercase();
+    let sort = content_type.split(';').next().unwrap_or_default().trim();
+    if !is_text(sort) {
+        let problem = format!("the page is `{sort}` (status {status}): only text can be shown");
+        return Err(ToolError::new(problem));
+    }
+    let is_html = sort.contains("html");
+    let sort = sort.to_owned();
+    let (mut bytes, mut is_cut) = (Vec::new(), false);
+    while let Some(piece) = response.chunk().await.map_err(failed)? {
+        let room = max_bytes - bytes.len();
+        is_cut = piece.len() > room;
+        bytes.extend_from_slice(&piece[..piece.len().min(room)]);
+        if is_cut {
+            break;
+        }
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(Page {
+        url: url.to_owned(),
+        status,
+        content_type: sort,
+        text: match is_html {
+            true => html::text(&text),
+            false => text.into_owned(),
+        },
+        is_cut,
+    })
+}
+
+fn is_text(sort: &str) -> bool {
+    const OTHERS: [&str; 5] = ["json", "xml", "yaml", "javascript", "x-www-form-urlencoded"];
+    sort.starts_with("text/")
+        || sort.strip_prefix("application/").is_some_and(|rest| {
+            let last = rest.rsplit(['+', '-']).next().unwrap_or_default();
+            OTHERS.contains(&rest) || OTHERS.contains(&last)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_known_by_its_type() {
+        for sort in [
+            "text/html",
+            "application/json",
+            "application/ld+json",
+            "application/xhtml+xml",
+            "application/x-yaml",
+        ] {
+            assert!(is_text(sort), "{sort}");
+        }
+        for sort in [
+            "image/png",
+            "application/pdf",
+            "application/octet-stream",
+            "audio/xml",
+            "",
+        ] {
+            assert!(!is_text(sort), "{sort}");
+        }
+    }
+}
