@@ -5,6 +5,7 @@ mod chat;
 mod eval;
 mod limits;
 mod mcp;
+mod reach;
 mod recording;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -14,6 +15,7 @@ pub(crate) use self::chat::ChatArgs;
 pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
 pub(crate) use self::limits::LimitArgs;
 pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
+pub(crate) use self::reach::{ReachArgs, ToolsArgs};
 pub(crate) use self::recording::RecordingArgs;
 
 /// Agents that work with tools until the outputs you declared are there.
@@ -41,6 +43,8 @@ pub(crate) enum Command {
     Eval(Box<EvalArgs>),
     /// List the providers that can be asked, and their models.
     Models(ModelsArgs),
+    /// List tools: what they take, whose they are, what they change, and whether they ask.
+    Tools(Box<ToolsArgs>),
     /// Offer an agent as a tool to an MCP client, over standard input and output.
     Mcp(Box<ServeMcpArgs>),
     /// Watch an agent at work; needs no model and no key.

@@ -18,6 +18,7 @@ mod runs;
 mod secrets;
 mod store;
 mod telemetry;
+mod tools;
 mod view;
 
 use std::process::ExitCode;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
             Command::Chat(args) => chat::execute(&args).await,
             Command::Eval(args) => eval::execute(&args).await,
             Command::Models(args) => models::execute(&args).await,
+            Command::Tools(args) => tools::execute(&args).await,
             Command::Mcp(args) => mcp::execute(&args).await,
             Command::Demo => demo::execute().await,
             Command::Runs(args) => runs::list::execute(&args).await,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use enact::Completion;
 
-use super::{LimitArgs, McpArgs, RecordingArgs, StoreArg};
+use super::{LimitArgs, McpArgs, ReachArgs, RecordingArgs, StoreArg};
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
@@ -37,7 +37,9 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) history: Option<PathBuf>,
 
-    /// Tools to hand over: ask_user (asks you), calculator, current_time, and those of `--files`.
+    /// Tools to hand over: ask_user (asks you), calculator, current_time, note, http_get (with
+    /// `--allow-host`), shell (with `--shell-folder`), and those of `--files`; `enact tools` lists
+    /// them.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
 
@@ -53,6 +55,9 @@ pub(crate) struct AgentArgs {
     /// Ask before every call of these tools.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) ask: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) reach: ReachArgs,
 
     /// Sampling temperature.
     #[arg(long, value_name = "T", value_parser = temperature)]

@@ -29,6 +29,7 @@ pub(super) fn of(args: &EvalArgs, setup: &Setup) -> Result<Values, Failure> {
         "instructions": agent.instructions,
         "tools": setup.agent.tools().names().collect::<Vec<_>>(),
         "files": setup.notes.get("files"),
+        "reach": setup.notes.get("reach"),
         "mcp": setup.notes.get("mcp"),
         "allow": agent.allow,
         "ask": agent.ask,

@@ -60,6 +60,14 @@ impl Servers {
         join(own, &self.list)
     }
 
+    /// Whose each tool of the servers is, in the order in which they are joined.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = String> {
+        self.list.iter().flat_map(|server| {
+            let source = format!("MCP server `{}`", server.name());
+            std::iter::repeat_n(source, server.tools().len())
+        })
+    }
+
     /// Ends the servers, and waits until they are gone.
     pub(crate) async fn shutdown(&self) {
         join_all(self.list.iter().map(Server::shutdown)).await;

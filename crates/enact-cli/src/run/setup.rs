@@ -1,6 +1,5 @@
 //! From what was typed to an agent that is ready to run.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use enact::LanguageModel;
@@ -8,10 +7,9 @@ use enact::model::{ModelOptions, Prices};
 use enact::run::AgentSpec;
 use enact::signature::Dynamic;
 use enact::tool::Confirmation;
-use enact::tool::builtin::{self, FILE_TOOL_NAMES, Files, PickError};
 use enact::{AdapterChoice, Call, Error, History, ReAct, Run, Signature, Tool, Tools, Values};
 use enact_sqlite::SqliteStore;
-use serde::Deserialize as _;
+use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 
 use super::history;
@@ -19,6 +17,7 @@ use crate::args::{AgentArgs, RecordingArgs};
 use crate::exit::Failure;
 use crate::mcp::{Noted, Servers};
 use crate::models::{self, Choice, Named, Pace, Tape, connect, joined, recorded_models};
+use crate::tools::{self, Reach};
 
 /// The notes of a run.
 const FILES: &str = "files";
@@ -26,6 +25,7 @@ const TEMPERATURE: &str = "temperature";
 const MODELS: &str = "models";
 const PACE: &str = "pace";
 const MCP: &str = "mcp";
+const REACH: &str = "reach";
 
 /// An agent and what it starts from.
 pub(crate) struct Setup {
@@ -46,7 +46,8 @@ pub(crate) struct Setup {
 impl Setup {
     /// Checks everything that can be checked before a model is asked, and starts the servers.
     pub(crate) async fn new(signature: Signature, args: &AgentArgs) -> Result<Self, Failure> {
-        let own = tools(args)?;
+        let reach = Reach::of(&args.reach)?;
+        let own = tools::chosen(&args.tools, args.files.as_ref(), &reach)?;
         let noted = Noted::of(&args.mcp)?;
         let adapter = match &args.adapter {
             Some(name) => name
@@ -64,6 +65,9 @@ impl Setup {
         let mut options = ModelOptions::default();
         options.temperature = args.temperature;
         let mut notes = notes(args, &models, &pace)?;
+        if reach != Reach::default() {
+            notes.insert(REACH.to_owned(), written(&reach)?);
+        }
         let (servers, tools) = match noted {
             Some(mut noted) => {
                 noted.own = own.names().map(str::to_owned).collect();
@@ -137,18 +141,21 @@ impl Setup {
     pub(crate) async fn rebuild(run: &Run, recording: &RecordingArgs) -> Result<Rebuilt, Failure> {
         let spec = &run.started().agent;
         let files = match spec.notes.get(FILES).and_then(Value::as_str) {
-            Some(folder) => Some(open_folder(folder)?),
+            Some(folder) => Some(tools::open_folder(folder)?),
             None => None,
+        };
+        let reach = match spec.notes.get(REACH) {
+            Some(noted) => Reach::deserialize(noted)
+                .map_err(|error| Failure::failed("notes", error.to_string()))?,
+            None => Reach::default(),
         };
         let names = spec.tools.iter().map(|tool| tool.name.as_str());
         let (servers, tools) = match spec.notes.get(MCP) {
             Some(noted) => {
                 let noted = Noted::deserialize(noted)
                     .map_err(|error| Failure::failed("mcp_config", error.to_string()))?;
-                let own = pick(
-                    noted.own.iter().map(String::as_str).collect(),
-                    files.as_ref(),
-                )?;
+                let own = noted.own.iter().map(String::as_str).collect();
+                let own = tools::pick(own, files.as_ref(), &reach)?;
                 let servers = Servers::start(&noted).await?;
                 let offered = servers.join(own);
                 let tools = names.map(|name| still_offered(&offered, name));
@@ -156,7 +163,10 @@ impl Setup {
                 let tools = tools?.into_iter().fold(Tools::new(), Tools::with_shared);
                 (servers, tools)
             }
-            None => (Servers::default(), pick(names.collect(), files.as_ref())?),
+            None => (
+                Servers::default(),
+                tools::pick(names.collect(), files.as_ref(), &reach)?,
+            ),
         };
         let adapter = |name: &str| {
             name.parse::<AdapterChoice>()
@@ -207,8 +217,8 @@ fn still_offered(offered: &Tools, name: &str) -> Result<Arc<dyn Tool>, Failure> 
     })
 }
 
-fn written(noted: &Noted) -> Result<Value, Failure> {
-    serde_json::to_value(noted).map_err(|error| Failure::failed("mcp_config", error.to_string()))
+fn written(noted: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(noted).map_err(|error| Failure::failed("notes", error.to_string()))
 }
 
 /// What is noted with a run, beside what its log says anyway.
@@ -233,21 +243,6 @@ fn notes(args: &AgentArgs, models: &[Named], pace: &Pace) -> Result<Values, Fail
     Ok(notes)
 }
 
-fn tools(args: &AgentArgs) -> Result<Tools, Failure> {
-    let files = args.files.as_ref().map(open_folder).transpose()?;
-    let named = args
-        .tools
-        .iter()
-        .map(|name| name.trim())
-        .filter(|name| !name.is_empty());
-    let mut names: Vec<&str> = named.collect();
-    // A folder without a word on how to use it is there to be used.
-    if files.is_some() && !names.iter().any(|name| FILE_TOOL_NAMES.contains(name)) {
-        names.extend(FILE_TOOL_NAMES);
-    }
-    pick(names, files.as_ref())
-}
-
 /// What models cost, if a file says it.
 pub(crate) fn prices(args: &AgentArgs) -> Result<Option<Prices>, Failure> {
     let Some(path) = &args.limits.prices else {
@@ -259,20 +254,6 @@ pub(crate) fn prices(args: &AgentArgs) -> Result<Option<Prices>, Failure> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     Prices::read(&text).map(Some).map_err(wrong)
-}
-
-fn open_folder(path: impl AsRef<Path>) -> Result<Files, Failure> {
-    Files::open(path).map_err(|error| Failure::usage("files", error.to_string()))
-}
-
-fn pick(names: Vec<&str>, files: Option<&Files>) -> Result<Tools, Failure> {
-    builtin::pick(names, files).map_err(|error| {
-        let message = match &error {
-            PickError::NeedsFolder(_) => format!("{error}: name it with `--files DIR`"),
-            _ => error.to_string(),
-        };
-        Failure::usage("tools", message)
-    })
 }
 
 fn another(name: &str, args: &AgentArgs) -> Result<Arc<dyn LanguageModel>, Failure> {

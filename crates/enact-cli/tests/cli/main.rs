@@ -25,4 +25,5 @@ mod stored;
 mod telemetry;
 #[cfg(unix)]
 mod terminal;
+mod tools;
 mod usage;
