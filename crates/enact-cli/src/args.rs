@@ -54,7 +54,7 @@ pub(crate) enum Command {
     /// Show a run.
     Show(ShowArgs),
     /// Go on with a run that waits for a person or was interrupted.
-    Resume(ResumeArgs),
+    Resume(Box<ResumeArgs>),
     /// End a run that waits or was interrupted, for good.
     Cancel(OneRunArgs),
     /// Forget a run.
