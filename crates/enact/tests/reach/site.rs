@@ -7,14 +7,14 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 /// A server that answers every path by one function, and remembers the heads of the requests.
-pub struct Site {
-    pub at: SocketAddr,
-    pub asked: Arc<Mutex<Vec<String>>>,
+pub(super) struct Site {
+    pub(super) at: SocketAddr,
+    pub(super) asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Site {
     /// The function gives status and headers, and the body.
-    pub async fn start(answer: impl Fn(&str) -> (String, Vec<u8>) + Send + 'static) -> Self {
+    pub(super) async fn start(answer: impl Fn(&str) -> (String, Vec<u8>) + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let site = Self {
             at: listener.local_addr().unwrap(),
@@ -40,19 +40,19 @@ impl Site {
         site
     }
 
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.asked.lock().unwrap().len()
     }
 }
 
 /// Status and type, for a page.
-pub fn page(content_type: &str, body: impl Into<Vec<u8>>) -> (String, Vec<u8>) {
+pub(super) fn page(content_type: &str, body: impl Into<Vec<u8>>) -> (String, Vec<u8>) {
     (
         format!("200 OK\r\ncontent-type: {content_type}"),
         body.into(),
     )
 }
 
-pub fn moved(to: &str) -> (String, Vec<u8>) {
+pub(super) fn moved(to: &str) -> (String, Vec<u8>) {
     (format!("302 Found\r\nlocation: {to}"), Vec::new())
 }

@@ -18,13 +18,14 @@
 //! let recorded = agent.clone().with_model(Recording::to_file(real, &file)?);
 //! recorded.call(values! { question: "6 * 7?" }).await?.finished()?;
 //!
-//! let replayed = agent.with_model(Replaying::open(&file)?);
+//! let replayed = agent.clone().with_model(Replaying::open(&file)?);
 //! let done = replayed.call(values! { question: "6 * 7?" }).await?.finished()?;
 //! assert_eq!(done.outputs["answer"], 42);
 //!
 //! // Another question was not recorded.
+//! let replayed = agent.with_model(Replaying::open(&file)?);
 //! let other = replayed.call(values! { question: "6 * 8?" }).await.unwrap_err();
-//! assert!(other.to_string().contains("recorded: … 7?"), "{other}");
+//! assert!(other.to_string().contains("recorded: … * 7?"), "{other}");
 //! # Ok(())
 //! # }
 //! ```
