@@ -1,5 +1,7 @@
 //! Wrappers around models: others when one fails, limits, a cache, recordings.
 
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
 use enact::model::{Message, Request};
 
 mod models {
