@@ -34,7 +34,7 @@ pub(super) struct AgentFile {
     /// extracted.
     pub(super) completion: Option<CompletionName>,
     /// Sampling temperature.
-    #[schemars(range(min = 0.0))]
+    #[schemars(range(min = 0))]
     pub(super) temperature: Option<f64>,
     /// How often a model may be asked in a minute.
     #[schemars(range(min = 1))]
@@ -237,13 +237,13 @@ pub(super) struct LastThoughts {
 #[serde(deny_unknown_fields)]
 pub(super) struct PriceEntry {
     /// Tokens read.
-    #[schemars(range(min = 0.0))]
+    #[schemars(range(min = 0))]
     pub(super) input: f64,
     /// Tokens read from the prompt cache; the price of `input` unless given.
-    #[schemars(range(min = 0.0))]
+    #[schemars(range(min = 0))]
     pub(super) cached_input: Option<f64>,
     /// Tokens written.
-    #[schemars(range(min = 0.0))]
+    #[schemars(range(min = 0))]
     pub(super) output: f64,
 }
 

@@ -123,6 +123,10 @@ impl Agent {
         if let Some(prices) = prices(args)? {
             self.prices = Some(prices);
         }
+        if self.limits.cost_budget.is_some() && self.prices.is_none() {
+            let message = "`--cost-budget` needs prices: give them with `--prices FILE`";
+            return Err(Failure::usage("prices", message));
+        }
         self.pace = Pace {
             requests_per_minute: args.requests_per_minute.or(self.pace.requests_per_minute),
             concurrent_requests: args.concurrent_requests.or(self.pace.concurrent_requests),

@@ -3,7 +3,7 @@
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::file::AgentFile;
 
@@ -15,7 +15,16 @@ pub(crate) fn schema() -> Value {
         .into_generator()
         .into_root_schema_for::<AgentFile>();
     RecursiveTransform(fit_to_toml).transform(&mut schema);
-    schema.to_value()
+    let mut ordered = Map::new();
+    if let Value::Object(schema) = schema.to_value() {
+        // What it is comes before what it says.
+        let (first, rest): (Map<_, _>, Map<_, _>) = schema
+            .into_iter()
+            .partition(|(key, _)| matches!(key.as_str(), "$schema" | "title" | "description"));
+        ordered.extend(first);
+        ordered.extend(rest);
+    }
+    Value::Object(ordered)
 }
 
 /// TOML has no null, and a number has to fit where it goes.

@@ -32,8 +32,16 @@ impl Source {
         };
         let (table, errors) = DeTable::parse_recoverable(&text);
         let mut wrong: Vec<(Range<usize>, String)> = Vec::new();
+        let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count();
         for error in errors {
-            wrong.push((error.span().unwrap_or_default(), error.message().to_owned()));
+            let span = error.span().unwrap_or_default();
+            // What follows in the same line follows from it.
+            if wrong
+                .last()
+                .is_none_or(|(last, _)| line(last.start) != line(span.start))
+            {
+                wrong.push((span, error.message().to_owned()));
+            }
         }
         source.value = source.table(table.get_ref(), "", &mut wrong);
         source.text = text;

@@ -9,8 +9,7 @@ use enact::run::Limits;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// How many steps it may take before it has to answer.
-    /// [default: 10]
+    /// How many steps it may take before it has to answer; 10 unless given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_iterations: Option<u32>,
 
@@ -23,7 +22,7 @@ pub(crate) struct LimitArgs {
     pub(crate) token_budget: Option<u64>,
 
     /// What the run may cost, by the prices of `--prices`.
-    #[arg(long, value_name = "X", value_parser = money, requires = "prices")]
+    #[arg(long, value_name = "X", value_parser = money)]
     pub(crate) cost_budget: Option<f64>,
 
     /// A JSON file with what a million tokens cost: {"model": {"input": 2.5, "output": 10}}.
@@ -34,13 +33,12 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) time_budget: Option<Duration>,
 
-    /// How many steps in a row may bring nothing new before it is warned, then ended; 0 for any.
-    /// [default: 3]
+    /// How many steps in a row may bring nothing new before it is warned, then ended; 3 unless
+    /// given, 0 for any.
     #[arg(long, value_name = "N")]
     pub(crate) stall_threshold: Option<u32>,
 
-    /// How many tokens of one observation it is shown; 0 for all.
-    /// [default: 2000]
+    /// How many tokens of one observation it is shown; 2000 unless given, 0 for all.
     #[arg(long, value_name = "N")]
     pub(crate) max_observation_tokens: Option<u32>,
 
