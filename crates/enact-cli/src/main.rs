@@ -1,5 +1,6 @@
 //! The `enact` command: signature-driven agents from a terminal.
 
+mod agent;
 mod args;
 mod chat;
 mod demo;
@@ -54,6 +55,8 @@ fn main() -> ExitCode {
             Command::Eval(args) => eval::execute(&args).await,
             Command::Models(args) => models::execute(&args).await,
             Command::Mcp(args) => mcp::execute(&args).await,
+            Command::Init(args) => agent::init(&args),
+            Command::Check(args) => agent::check(&args),
             Command::Demo => demo::execute().await,
             Command::Runs(args) => runs::list::execute(&args).await,
             Command::Show(args) => runs::show::execute(&args).await,

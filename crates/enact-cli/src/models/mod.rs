@@ -4,6 +4,6 @@ mod choice;
 mod connect;
 mod list;
 
-pub(crate) use self::choice::{Choice, address, choose};
+pub(crate) use self::choice::{address, choose};
 pub(crate) use self::connect::{Named, Pace, connect, joined};
 pub(crate) use self::list::execute;
