@@ -2,21 +2,25 @@
 
 mod agent;
 mod chat;
+mod check;
 mod eval;
 mod limits;
 mod mcp;
 mod reach;
 mod recording;
+mod tools;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::agent::AgentArgs;
 pub(crate) use self::chat::ChatArgs;
+pub(crate) use self::check::{CheckArgs, InitArgs};
 pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
-pub(crate) use self::limits::LimitArgs;
+pub(crate) use self::limits::{LimitArgs, time};
 pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
-pub(crate) use self::reach::{ReachArgs, ToolsArgs};
+pub(crate) use self::reach::ReachArgs;
 pub(crate) use self::recording::RecordingArgs;
+pub(crate) use self::tools::{ToolArgs, ToolsArgs};
 
 /// Agents that work with tools until the outputs you declared are there.
 #[derive(Debug, Parser)]
@@ -31,6 +35,7 @@ Examples:
   enact demo
   enact run \"question -> answer\" question=\"What is 17% of 2340?\" --tools calculator
   enact chat --files .
+  enact init agent.toml
   enact run --help";
 
 #[derive(Debug, Subcommand)]
@@ -47,6 +52,10 @@ pub(crate) enum Command {
     Tools(Box<ToolsArgs>),
     /// Offer an agent as a tool to an MCP client, over standard input and output.
     Mcp(Box<ServeMcpArgs>),
+    /// Write an agent file to begin with.
+    Init(InitArgs),
+    /// Check agent files.
+    Check(CheckArgs),
     /// Watch an agent at work; needs no model and no key.
     Demo,
     /// List the runs that are kept.
@@ -197,6 +206,7 @@ Inputs:
 Examples:
   enact run \"question -> answer\" question=\"What is 17% of 2340?\" --tools calculator
   enact run \"text, k: int = 3 -> summary, keywords: list[str]\" text=@notes.txt k=5 --json
+  enact run --agent agent.toml question=\"What is 17% of 2340?\"
   enact run \"task -> report\" task=\"Which invoices are unpaid?\" --files ./invoices
   enact run \"question -> answer\" question=\"And in euros?\" --history last.json
 
@@ -211,8 +221,10 @@ OPENAI_API_KEY holds the key, if the server wants one; other providers have vari
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
-    /// What goes in and what must come out, such as "question, k: int = 3 -> answer".
-    pub(crate) signature: String,
+    /// What goes in and what must come out, such as "question, k: int = 3 -> answer"; left out with
+    /// `--agent`.
+    #[arg(required_unless_present = "agent_file")]
+    pub(crate) signature: Option<String>,
 
     /// The inputs, one by one.
     #[arg(value_name = "NAME=VALUE")]

@@ -1,5 +1,6 @@
 //! The `enact` command: signature-driven agents from a terminal.
 
+mod agent;
 mod args;
 mod chat;
 mod demo;
@@ -43,7 +44,7 @@ fn main() -> ExitCode {
             return Exit::Failed.into();
         }
     };
-    if let Err(failure) = secrets::configure() {
+    if let Err(failure) = secrets::configure(&[]) {
         failure.print();
         return failure.exit.into();
     }
@@ -61,6 +62,8 @@ fn main() -> ExitCode {
             Command::Models(args) => models::execute(&args).await,
             Command::Tools(args) => tools::execute(&args).await,
             Command::Mcp(args) => mcp::execute(&args).await,
+            Command::Init(args) => agent::init(&args),
+            Command::Check(args) => agent::check(&args),
             Command::Demo => demo::execute().await,
             Command::Runs(args) => runs::list::execute(&args).await,
             Command::Show(args) => runs::show::execute(&args).await,

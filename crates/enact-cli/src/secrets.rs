@@ -13,30 +13,34 @@ const VARIABLE: &str = "ENACT_SECRETS";
 /// be an ordinary word.
 const SHORTEST_KEY: usize = 16;
 
-/// Keeps secrets out of all runs of this process.
-pub(crate) fn configure() -> Result<(), Failure> {
-    enact::configure(Settings::new().secrets(known()?));
-    Ok(())
-}
-
-/// The secrets of this environment.
-pub(crate) fn known() -> Result<Secrets, Failure> {
-    let (secrets, problems) = gathered();
-    match problems.into_iter().next() {
-        None => Ok(secrets),
+/// Keeps secrets out of all runs of this process: those of the environment, and the values of these
+/// variables, which an agent names.
+pub(crate) fn configure(named: &[String]) -> Result<(), Failure> {
+    let (mut secrets, mut problems) = gathered();
+    let told = |problems: &[(String, SecretError)], who: &str| match problems.first() {
+        None => Ok(()),
         Some((name, error)) => {
-            let message = format!("{VARIABLE} names {name}, which cannot be kept secret: {error}");
+            let message = format!("{who} names {name}, which cannot be kept secret: {error}");
             Err(Failure::usage("secrets", message))
         }
+    };
+    told(&problems, VARIABLE)?;
+    for name in named {
+        secrets = add(secrets, name, &mut problems);
     }
+    told(&problems, "`secrets` of the agent file")?;
+    enact::configure(Settings::new().secrets(secrets));
+    Ok(())
 }
 
 /// A text without secrets.
 pub(crate) fn redact(text: &str) -> String {
-    gathered().0.redact(text).into_owned()
+    // A failure may be told before anything is configured.
+    let text = gathered().0.redact(text).into_owned();
+    enact::secrets().redact(&text).into_owned()
 }
 
-/// All secrets, and the variables that hold none.
+/// All secrets of the environment, and the variables that hold none.
 fn gathered() -> (Secrets, Vec<(String, SecretError)>) {
     let (mut secrets, mut problems) = (Secrets::new(), Vec::new());
     let providers = Provider::all();

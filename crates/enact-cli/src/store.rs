@@ -61,6 +61,12 @@ pub(crate) async fn find(store: &SqliteStore, given: &str) -> Result<String, Fai
     let alike: Vec<&str> = ids()
         .filter(|id| id.starts_with(given) || id.ends_with(given))
         .collect();
+    // Who means a run does not mean those of the agents that it called.
+    let alike: Vec<&str> = alike
+        .iter()
+        .copied()
+        .filter(|id| !alike.iter().any(|caller| is_called_by(id, caller)))
+        .collect();
     match alike[..] {
         [only] if !given.is_empty() => Ok(only.to_owned()),
         [] => Err(Failure::usage(
@@ -75,6 +81,19 @@ pub(crate) async fn find(store: &SqliteStore, given: &str) -> Result<String, Fai
             ),
         )),
     }
+}
+
+/// The runs of the agents that a run called, and of those that they called.
+pub(crate) async fn called(store: &SqliteStore, id: &str) -> Result<Vec<String>, Failure> {
+    let runs = store.list(&RunFilter::all()).await?;
+    let ids = runs.into_iter().map(|run| run.run_id);
+    Ok(ids.filter(|other| is_called_by(other, id)).collect())
+}
+
+/// The id of a run that was called begins with that of its caller.
+fn is_called_by(id: &str, caller: &str) -> bool {
+    id.strip_prefix(caller)
+        .is_some_and(|rest| rest.starts_with('.'))
 }
 
 impl From<StoreError> for Failure {

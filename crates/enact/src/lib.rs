@@ -108,7 +108,7 @@ pub use module::{
 pub use predictor::Demo;
 pub use react::Verdict;
 pub use run::{Decision, History, Question, Run, TerminationReason};
-pub use settings::{Settings, configure, scope};
+pub use settings::{Settings, configure, scope, secrets};
 pub use signature::{Dynamic, Field, Signature, Type, TypedSignature, Values};
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{FnTool, Tool, ToolContext, ToolError, ToolOutput, Tools};

@@ -130,8 +130,8 @@ pub(crate) fn current_adapter() -> AdapterChoice {
     current(|settings| settings.adapter.clone()).unwrap_or_default()
 }
 
-/// What is kept out of runs here.
-pub(crate) fn current_secrets() -> Secrets {
+/// What is kept out of runs here, for whoever writes down something beside them.
+pub fn secrets() -> Secrets {
     current(|settings| settings.secrets.clone()).unwrap_or_default()
 }
 

@@ -5,13 +5,18 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use enact::Completion;
 
-use super::{LimitArgs, McpArgs, ReachArgs, RecordingArgs, StoreArg};
+use super::{LimitArgs, McpArgs, RecordingArgs, StoreArg, ToolArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
+    /// The file that says what the agent is, instead of a signature; flags win over it. `enact init`
+    /// writes one.
+    #[arg(long = "agent", id = "agent_file", value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+
     /// The model to ask: PROVIDER::MODEL, such as anthropic::claude-sonnet-4-5, or a name alone on
     /// the server of `--base-url`. Given again: the model that is asked when those before it fail.
-    /// Unless given: ENACT_MODEL, a key in the environment, a local server.
+    /// Unless given: ENACT_MODEL, the agent file, a key in the environment, a local server.
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Vec<String>,
 
@@ -25,8 +30,8 @@ pub(crate) struct AgentArgs {
     pub(crate) adapter: Option<String>,
 
     /// How the agent comes to its outputs.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) completion: CompletionArg,
+    #[arg(long, value_enum)]
+    pub(crate) completion: Option<CompletionArg>,
 
     /// What to do, in your words, instead of the default instructions.
     #[arg(long, value_name = "TEXT")]
@@ -37,27 +42,8 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) history: Option<PathBuf>,
 
-    /// Tools to hand over: ask_user (asks you), calculator, current_time, note, http_get (with
-    /// `--allow-host`), shell (with `--shell-folder`), and those of `--files`; `enact tools` lists
-    /// them.
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub(crate) tools: Vec<String>,
-
-    /// A folder to work in, and not to leave. Hands over list_files, read_file, search_files,
-    /// write_file and append_file, unless `--tools` names some of them.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) files: Option<PathBuf>,
-
-    /// Let these tools run unasked, whatever they say of themselves.
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub(crate) allow: Vec<String>,
-
-    /// Ask before every call of these tools.
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    pub(crate) ask: Vec<String>,
-
     #[command(flatten)]
-    pub(crate) reach: ReachArgs,
+    pub(crate) own: ToolArgs,
 
     /// Sampling temperature.
     #[arg(long, value_name = "T", value_parser = temperature)]
@@ -92,10 +78,9 @@ pub(crate) struct AgentArgs {
     pub(crate) mcp: McpArgs,
 }
 
-#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum CompletionArg {
-    /// It hands the outputs in by a tool.
-    #[default]
+    /// It hands the outputs in by a tool, the default.
     Submit,
     /// It says when it is done, and the outputs are extracted.
     Finish,

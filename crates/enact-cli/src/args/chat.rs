@@ -12,6 +12,7 @@ with `/` are commands: /help lists them.
 Examples:
   enact chat --tools calculator
   enact chat \"task -> summary, open_points: list[str]\" --files ./notes
+  enact chat --agent agent.toml
   enact chat --history saved.json
 
 Exit codes:
@@ -23,9 +24,9 @@ OPENAI_API_KEY holds the key, if the server wants one.";
 #[derive(Debug, Args)]
 #[command(after_help = CHAT_EXAMPLES)]
 pub(crate) struct ChatArgs {
-    /// What goes in and what must come out in every turn.
-    #[arg(default_value = "question -> answer")]
-    pub(crate) signature: String,
+    /// What goes in and what must come out in every turn; "question -> answer" unless given.
+    #[arg(conflicts_with = "agent_file")]
+    pub(crate) signature: Option<String>,
 
     #[command(flatten)]
     pub(crate) agent: AgentArgs,

@@ -21,6 +21,7 @@ Metrics:
 Examples:
   enact eval questions.jsonl --tools calculator --model llama3.1
   enact eval questions.jsonl --signature \"question -> answer: float\" --metric numeric --html report.html
+  enact eval questions.jsonl --agent agent.toml
   enact eval questions.jsonl --metric judge --judge gpt-4o --json new.json
   enact eval compare old.json new.json
 
@@ -44,9 +45,9 @@ pub(crate) struct EvalArgs {
     #[arg(required = true)]
     pub(crate) dataset: Option<PathBuf>,
 
-    /// What goes in and what must come out in every example.
-    #[arg(long, value_name = "SIGNATURE", default_value = "question -> answer")]
-    pub(crate) signature: String,
+    /// What goes in and what must come out in every example; "question -> answer" unless given.
+    #[arg(long, value_name = "SIGNATURE", conflicts_with = "agent_file")]
+    pub(crate) signature: Option<String>,
 
     /// How answers are compared with what is expected, where a line does not say: a name, or a
     /// JSON object of a name and its options.

@@ -9,9 +9,9 @@ use enact::run::Limits;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// How many steps it may take before it has to answer.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_iterations: u32,
+    /// How many steps it may take before it has to answer; 10 unless given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_iterations: Option<u32>,
 
     /// How many tool calls may run.
     #[arg(long, value_name = "N")]
@@ -22,7 +22,7 @@ pub(crate) struct LimitArgs {
     pub(crate) token_budget: Option<u64>,
 
     /// What the run may cost, by the prices of `--prices`.
-    #[arg(long, value_name = "X", value_parser = money, requires = "prices")]
+    #[arg(long, value_name = "X", value_parser = money)]
     pub(crate) cost_budget: Option<f64>,
 
     /// A JSON file with what a million tokens cost: {"model": {"input": 2.5, "output": 10}}.
@@ -33,13 +33,14 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) time_budget: Option<Duration>,
 
-    /// How many steps in a row may bring nothing new before it is warned, then ended; 0 for any.
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub(crate) stall_threshold: u32,
+    /// How many steps in a row may bring nothing new before it is warned, then ended; 3 unless
+    /// given, 0 for any.
+    #[arg(long, value_name = "N")]
+    pub(crate) stall_threshold: Option<u32>,
 
-    /// How many tokens of one observation it is shown; 0 for all.
-    #[arg(long, value_name = "N", default_value_t = 2000)]
-    pub(crate) max_observation_tokens: u32,
+    /// How many tokens of one observation it is shown; 2000 unless given, 0 for all.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_observation_tokens: Option<u32>,
 
     /// How long a question may wait, such as 30m or 2h; after that the call is rejected.
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -47,19 +48,23 @@ pub(crate) struct LimitArgs {
 }
 
 impl LimitArgs {
+    /// Sets the limits that were given.
     pub(crate) fn apply(&self, limits: &mut Limits) {
-        limits.max_iterations = self.max_iterations;
-        limits.max_tool_calls = self.max_tool_calls;
-        limits.token_budget = self.token_budget;
-        limits.cost_budget = self.cost_budget;
-        limits.time_budget = self.time_budget;
-        limits.stall_threshold = self.stall_threshold;
-        limits.max_observation_tokens = self.max_observation_tokens;
-        limits.answer_within = self.answer_within;
+        limits.max_iterations = self.max_iterations.unwrap_or(limits.max_iterations);
+        limits.max_tool_calls = self.max_tool_calls.or(limits.max_tool_calls);
+        limits.token_budget = self.token_budget.or(limits.token_budget);
+        limits.cost_budget = self.cost_budget.or(limits.cost_budget);
+        limits.time_budget = self.time_budget.or(limits.time_budget);
+        limits.stall_threshold = self.stall_threshold.unwrap_or(limits.stall_threshold);
+        limits.max_observation_tokens = self
+            .max_observation_tokens
+            .unwrap_or(limits.max_observation_tokens);
+        limits.answer_within = self.answer_within.or(limits.answer_within);
     }
 }
 
-fn time(text: &str) -> Result<Duration, String> {
+/// A time in the words of people.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let time = text.parse::<jiff::SignedDuration>().ok();
     match time.and_then(|time| Duration::try_from(time).ok()) {
         Some(time) if !time.is_zero() => Ok(time),

@@ -45,6 +45,7 @@ person, the client's person is asked, if the client can.
 Examples:
   enact mcp \"question -> answer: float\" --tools calculator --model llama3.1
   enact mcp \"task -> report\" --name auditor --files ./books --allow write_file
+  enact mcp --agent agent.toml --name accountant
 
 What a client is told to start, as most of them write it down:
   {\"mcpServers\": {\"auditor\": {\"command\": \"enact\", \"args\": [\"mcp\", \"task -> report\"]}}}
@@ -55,13 +56,15 @@ OPENAI_API_KEY holds the key, if the server of the model wants one.";
 #[command(after_help = SERVE_EXAMPLES)]
 pub(crate) struct ServeMcpArgs {
     /// What goes in and what must come out.
-    pub(crate) signature: String,
+    #[arg(required_unless_present = "agent_file", conflicts_with = "agent_file")]
+    pub(crate) signature: Option<String>,
 
     /// What the tool is called.
     #[arg(long, value_name = "NAME", default_value = "agent")]
     pub(crate) name: String,
 
-    /// What the tool does, for whoever is to call it; the instructions unless given.
+    /// What the tool does, for whoever is to call it; what the agent file says, else the
+    /// instructions, unless given.
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
 

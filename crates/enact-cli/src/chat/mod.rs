@@ -9,7 +9,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use enact::{Outcome, Signature, Values};
-use enact_sqlite::SqliteStore;
 
 use self::conversation::Conversation;
 use self::lines::Lines;
@@ -20,7 +19,10 @@ use crate::exit::{Exit, Failure};
 use crate::line::Line;
 use crate::run::{Kept, Setup, print_view};
 use crate::view::{Ink, Narrator, Screen, Stream, text};
-use crate::{interrupt, store};
+use crate::{agent, interrupt, store};
+
+/// What is asked and answered where nothing else was said.
+const USUAL: &str = "question -> answer";
 
 /// Holds a conversation.
 pub(crate) async fn execute(args: &ChatArgs) -> Exit {
@@ -40,7 +42,6 @@ pub(crate) async fn execute(args: &ChatArgs) -> Exit {
 /// A conversation and what it needs.
 struct Chat {
     setup: Setup,
-    store: Option<SqliteStore>,
     conversation: Conversation,
     /// The inputs that are asked for in every turn.
     asked: Vec<String>,
@@ -51,11 +52,14 @@ struct Chat {
 
 impl Chat {
     async fn open(args: &ChatArgs) -> Result<Self, Failure> {
-        let signature = Signature::parse(&args.signature)?;
-        let asked = asked(&signature)?;
-        let arrow = signature.arrow();
-        let setup = Setup::new(signature, &args.agent).await?;
-        let store = store::open_for_new(&args.agent.store).await?;
+        let signature = match &args.agent.file {
+            Some(_) => None,
+            None => Some(args.signature.as_deref().unwrap_or(USUAL)),
+        };
+        let agent = agent::said(&args.agent, signature)?;
+        let asked = asked(&agent.signature)?;
+        let arrow = agent.signature.arrow();
+        let setup = Setup::new(agent, &args.agent).await?;
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let (lines, stream) = if is_terminal {
             // The memory of what was typed is kept beside the runs.
@@ -71,7 +75,6 @@ impl Chat {
         let conversation = Conversation::from(setup.history.clone());
         let chat = Self {
             setup,
-            store,
             conversation,
             asked,
             lines,
@@ -144,7 +147,7 @@ impl Chat {
             Ok(inputs) => inputs,
             Err(exit) => return exit,
         };
-        let store = self.store.as_ref();
+        let store = self.setup.store.as_ref();
         let stream = self.lines.stream_of_steps();
         let narrator = Arc::new(Narrator::new(Screen::new(stream), &self.setup.model));
         let person = self.lines.person(&narrator);

@@ -17,10 +17,12 @@ use futures_util::StreamExt as _;
 use self::progress::Progress;
 use crate::args::{EvalArgs, EvalCommand};
 use crate::exit::{Exit, Failure};
-use crate::run::{Setup, prices};
+use crate::run::Setup;
 use crate::view::{Screen, Stream, text};
-use crate::{interrupt, store};
+use crate::{agent, interrupt};
 
+/// What is asked and answered where nothing else was said.
+const USUAL: &str = "question -> answer";
 /// How many problems of a dataset are told.
 const TOLD: usize = 20;
 
@@ -40,10 +42,14 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
     let Some(path) = &args.dataset else {
         return Err(Failure::usage("dataset", "name a dataset"));
     };
-    let signature = Signature::parse(&args.signature)?;
-    let setup = Setup::new(signature.clone(), &args.agent).await?;
-    let dataset = read_dataset(path, &signature, args)?;
-    let prices = prices(&args.agent)?;
+    let signature = match &args.agent.file {
+        Some(_) => None,
+        None => Some(args.signature.as_deref().unwrap_or(USUAL)),
+    };
+    let agent = agent::said(&args.agent, signature)?;
+    let setup = Setup::new(agent, &args.agent).await?;
+    let dataset = read_dataset(path, setup.agent.signature(), args)?;
+    let prices = setup.plan.prices.clone();
     let judge = judge(args, &setup)?;
     let settings = settings::of(args, &setup)?;
     let results_path = match &args.results {
@@ -53,7 +59,6 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
     for output in [&args.json, &args.html].into_iter().flatten() {
         files::check_writable(output, &[path, &results_path])?;
     }
-    let store = store::open_for_new(&args.agent.store).await?;
     let Results {
         heading,
         known,
@@ -69,7 +74,7 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
         .with_history(setup.history.clone())
         .with_notes(setup.notes.clone())
         .interrupt_with(interrupted.clone());
-    if let Some(store) = &store {
+    if let Some(store) = &setup.store {
         evaluator = evaluator.with_store(store.clone());
     }
     if let Some(judge) = judge {
@@ -185,7 +190,7 @@ fn judge(args: &EvalArgs, setup: &Setup) -> Result<Option<Judge>, Failure> {
     if name.trim().is_empty() {
         return Err(Failure::usage("judge", "`--judge` names no model"));
     }
-    let model = setup.another(name.trim(), &args.agent)?;
+    let model = setup.another(name.trim())?;
     let judge = Judge::new(model).map_err(|error| Failure::from(&error))?;
     Ok(Some(judge))
 }

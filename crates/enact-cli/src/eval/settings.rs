@@ -1,7 +1,8 @@
 //! What decides what an agent does: an evaluation with other settings is another one.
 
 use enact::Values;
-use enact::run::Limits;
+use enact::run::Rules;
+use enact::tool::Confirmation;
 use serde_json::{Value, json};
 
 use crate::args::EvalArgs;
@@ -16,24 +17,33 @@ pub(super) fn of(args: &EvalArgs, setup: &Setup) -> Result<Values, Failure> {
             .map_err(|error| Failure::failed("history", error.to_string()))?,
         None => Value::Null,
     };
-    let mut limits = Limits::default();
-    agent.limits.apply(&mut limits);
+    let plan = &setup.plan;
+    let signature = &plan.signature;
+    let instructions = Some(signature.instructions());
+    let ruled = |rule: Confirmation| -> Vec<&String> {
+        let rules = plan.approval.iter().filter(|(_, known)| **known == rule);
+        rules.map(|(name, _)| name).collect()
+    };
+    let rules = (plan.rules != Rules::default()).then_some(&plan.rules);
     let all = json!({
         "signature": setup.agent.signature().arrow(),
         "model": setup.model,
-        "base_url": setup.models.first().map(|named| &named.base_url),
-        "fallbacks": setup.models.iter().skip(1).map(|named| &named.name).collect::<Vec<_>>(),
-        "adapter": agent.adapter,
-        "completion": enact::Completion::from(agent.completion).tool_name(),
-        "limits": limits,
-        "instructions": agent.instructions,
+        "base_url": setup.plan.models.first().map(|named| &named.base_url),
+        "fallbacks": setup.plan.models.iter().skip(1).map(|named| &named.name).collect::<Vec<_>>(),
+        "adapter": plan.adapter,
+        "completion": plan.completion.tool_name(),
+        "limits": plan.limits,
+        "rules": rules,
+        "instructions": instructions.filter(|_| !signature.has_default_instructions()),
         "tools": setup.agent.tools().names().collect::<Vec<_>>(),
         "files": setup.notes.get("files"),
         "reach": setup.notes.get("reach"),
         "mcp": setup.notes.get("mcp"),
-        "allow": agent.allow,
-        "ask": agent.ask,
-        "temperature": agent.temperature,
+        "agents": setup.notes.get("agents"),
+        "demos": setup.notes.get("demos"),
+        "allow": ruled(Confirmation::Never),
+        "ask": ruled(Confirmation::Always),
+        "temperature": plan.temperature,
         "history": history,
     });
     let Value::Object(mut all) = all else {

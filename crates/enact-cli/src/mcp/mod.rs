@@ -1,14 +1,16 @@
 //! MCP servers: those whose tools an agent uses, and the agent as one.
 
+mod listed;
 mod noted;
 mod serve;
 
 use std::time::Duration;
 
 use enact::Tools;
-use enact_mcp::{Environment, Mcp, Server, join};
+use enact_mcp::{EmptyPattern, Environment, Mcp, Pattern, Server, join};
 use futures_util::future::join_all;
 
+pub(crate) use self::listed::{Listed, check_address};
 pub(crate) use self::noted::Noted;
 pub(crate) use self::serve::execute;
 use crate::exit::Failure;
@@ -52,7 +54,29 @@ impl Servers {
                 return Err(Failure::usage("mcp_config", message));
             }
         }
+        for (name, listed) in noted.servers() {
+            let server = self.list.iter().find(|server| server.name() == name);
+            let offered = server.map(Server::offered).unwrap_or_default();
+            for allowed in &listed.allow {
+                let pattern: Pattern = allowed
+                    .parse()
+                    .map_err(|error: EmptyPattern| noted::wrong(error.to_string()))?;
+                if !offered.iter().any(|name| pattern.matches(name)) {
+                    let offered = offered.join(", ");
+                    let message = format!(
+                        "[mcp.{name}]: `{pattern}` in `allow` fits no tool of the server: it \
+                         offers {offered}"
+                    );
+                    return Err(noted::wrong(message));
+                }
+            }
+        }
         Ok(())
+    }
+
+    /// Takes other servers in.
+    pub(crate) fn and(&mut self, others: Self) {
+        self.list.extend(others.list);
     }
 
     /// A set of tools with those of the servers.

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use enact_mcp::{Mcp, Pattern, config};
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::environment;
+use super::{Listed, check_address, environment};
 use crate::args::McpArgs;
 use crate::exit::Failure;
 
 /// The servers of a run. Headers and the values of variables are in files and in the environment,
 /// and stay there.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Noted {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     commands: Vec<String>,
@@ -25,7 +26,10 @@ pub(crate) struct Noted {
     allow: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     deny: Vec<String>,
-    /// Where the servers start.
+    /// The servers of an agent file, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    servers: IndexMap<String, Listed>,
+    /// Where the servers start that do not say it.
     folder: PathBuf,
     /// The built-in tools beside those of the servers, which may have the same names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -33,11 +37,23 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// What the flags say; none if they name no server.
-    pub(crate) fn of(args: &McpArgs) -> Result<Option<Self>, Failure> {
-        if args.mcp.is_empty() && args.mcp_url.is_empty() && args.mcp_config.is_empty() {
-            return Ok(None);
+    /// The servers of an agent file.
+    pub(crate) fn of_servers(servers: IndexMap<String, Listed>) -> Self {
+        Self {
+            servers,
+            ..Self::default()
         }
+    }
+
+    /// What the flags say beside an agent file; none if there is no server.
+    pub(crate) fn with_flags(file: Option<Self>, args: &McpArgs) -> Result<Option<Self>, Failure> {
+        let has_flags =
+            !args.mcp.is_empty() || !args.mcp_url.is_empty() || !args.mcp_config.is_empty();
+        let servers = match file {
+            Some(file) => file.servers,
+            None if has_flags => IndexMap::new(),
+            None => return Ok(None),
+        };
         let absolute =
             |path: &Path| std::path::absolute(path).map_err(|error| wrong(error.to_string()));
         let configs: Result<Vec<PathBuf>, Failure> =
@@ -50,9 +66,15 @@ impl Noted {
             env: args.mcp_env.clone(),
             allow: written(&args.mcp_allow),
             deny: written(&args.mcp_deny),
+            servers,
             folder: std::env::current_dir().map_err(|error| wrong(error.to_string()))?,
             own: Vec::new(),
         }))
+    }
+
+    /// The servers of the agent file, by name.
+    pub(super) fn servers(&self) -> impl Iterator<Item = (&String, &Listed)> {
+        self.servers.iter()
     }
 
     /// The patterns of the tools that are used.
@@ -77,7 +99,8 @@ impl Noted {
             plans.push(plan.environment(environment.clone()));
         }
         for url in &self.urls {
-            plans.push(Mcp::http(address(url)?));
+            check_address(url).map_err(|problem| wrong(format!("`--mcp-url`: {problem}")))?;
+            plans.push(Mcp::http(url));
         }
         for path in &self.configs {
             let shown = path.display();
@@ -91,6 +114,9 @@ impl Noted {
                     .map(|plan| plan.folder_unless_set(&self.folder)),
             );
         }
+        for (name, listed) in &self.servers {
+            plans.push(listed.plan(name, &environment)?);
+        }
         let plans = plans.into_iter().map(|plan| {
             let plan = plan.allow(self.allow.iter().map(String::as_str))?;
             plan.deny(self.deny.iter().map(String::as_str))
@@ -100,25 +126,7 @@ impl Noted {
     }
 }
 
-/// An address that may be noted: one without a name and a password.
-fn address(url: &str) -> Result<&str, Failure> {
-    let rest = url
-        .strip_prefix("http://")
-        .or_else(|| url.strip_prefix("https://"));
-    let Some(rest) = rest else {
-        let message = "`--mcp-url` wants an address that begins with http:// or https://";
-        return Err(wrong(message.to_owned()));
-    };
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    if host.contains('@') {
-        let message = "`--mcp-url` takes no name and no password, because the run notes it: put \
-                       them into `headers` of a file for `--mcp-config`";
-        return Err(wrong(message.to_owned()));
-    }
-    Ok(url)
-}
-
-fn wrong(message: String) -> Failure {
+pub(super) fn wrong(message: String) -> Failure {
     Failure::usage("mcp_config", message)
 }
 

@@ -1,12 +1,11 @@
 //! `enact mcp`.
 
-use enact::Signature;
 use enact_mcp::AgentService;
 
+use crate::agent;
 use crate::args::ServeMcpArgs;
 use crate::exit::{Exit, Failure};
 use crate::run::Setup;
-use crate::store;
 
 /// Serves an agent as a tool until the client hangs up.
 pub(crate) async fn execute(args: &ServeMcpArgs) -> Exit {
@@ -20,14 +19,18 @@ pub(crate) async fn execute(args: &ServeMcpArgs) -> Exit {
 }
 
 async fn serve(args: &ServeMcpArgs) -> Result<(), Failure> {
-    let signature = Signature::parse(&args.signature)?;
-    let setup = Setup::new(signature, &args.agent).await?;
-    let store = store::open_for_new(&args.agent.store).await?;
+    let agent = agent::said(&args.agent, args.signature.as_deref())?;
+    let setup = Setup::new(agent, &args.agent).await?;
+    let description = args
+        .description
+        .as_ref()
+        .or(setup.plan.description.as_ref());
+    let description = description.cloned();
     let mut service = AgentService::new(&args.name, setup.agent).notes(setup.notes);
-    if let Some(description) = &args.description {
+    if let Some(description) = description {
         service = service.description(description);
     }
-    if let Some(store) = store {
+    if let Some(store) = setup.store {
         service = service.store(store);
     }
     let served = service.serve_stdio().await;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use enact_genai::Provider;
 
 use super::Named;
+use crate::agent::Agent;
 use crate::args::AgentArgs;
 use crate::exit::Failure;
 use crate::view::{Ink, Screen, Stream, text};
@@ -47,17 +48,17 @@ impl Choice {
     }
 }
 
-/// Decides, in this order: `--model`, `ENACT_MODEL`, a key in the environment, a local server that
-/// answers. An agent file will come behind `ENACT_MODEL`.
-pub(crate) async fn choose(args: &AgentArgs) -> Result<Choice, Failure> {
-    if let Some(choice) = said(args)? {
+/// Decides, in this order: `--model`, `ENACT_MODEL`, the agent file, a key in the environment, a
+/// local server that answers.
+pub(crate) async fn choose(args: &AgentArgs, agent: &Agent) -> Result<Choice, Failure> {
+    if let Some(choice) = said(args, agent)? {
         return Ok(choice);
     }
-    at_hand(args.base_url.as_deref()).await
+    at_hand(agent.base_url.as_deref()).await
 }
 
 /// The models that were named.
-fn said(args: &AgentArgs) -> Result<Option<Choice>, Failure> {
+fn said(args: &AgentArgs, agent: &Agent) -> Result<Option<Choice>, Failure> {
     let typed = args.model.iter().map(|name| name.trim().to_owned());
     let mut names: Vec<String> = typed.filter(|name| !name.is_empty()).collect();
     let mut reason = None;
@@ -68,14 +69,20 @@ fn said(args: &AgentArgs) -> Result<Option<Choice>, Failure> {
         names = several.filter(|name| !name.is_empty()).collect();
         reason = Some(format!("from {MODEL_VARIABLE}"));
     }
-    let address = address(args.base_url.as_deref());
+    if names.is_empty() {
+        names = agent
+            .models
+            .iter()
+            .map(|named| named.name.clone())
+            .collect();
+    }
+    let address = address(agent.base_url.as_deref());
     let mut named = names.into_iter().map(|name| {
         let mut named = Named {
             name,
             base_url: None,
         };
-        let is_openai = enact_genai::split(&named.name).is_some_and(|(name, _)| name == "openai");
-        if !named.has_provider() || is_openai {
+        if named.is_compatible() {
             named.base_url = address.clone();
         }
         named

@@ -27,6 +27,11 @@ impl Named {
     pub(crate) fn has_provider(&self) -> bool {
         enact_genai::split(&self.name).is_some()
     }
+
+    /// Whether it may be asked at an address of one's own: without a provider, or OpenAI's.
+    pub(crate) fn is_compatible(&self) -> bool {
+        enact_genai::split(&self.name).is_none_or(|(provider, _)| provider == "openai")
+    }
 }
 
 /// How fast models may be asked, and what is kept of their replies.

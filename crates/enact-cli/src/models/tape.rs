@@ -4,17 +4,21 @@ use std::sync::Arc;
 
 use enact::LanguageModel;
 use enact::model::recording::RecordingError;
-use enact::model::{Recording, Replaying};
+use enact::model::{
+    Capabilities, ModelError, ModelErrorKind, Recording, Replaying, ReplyStream, Request,
+};
 use enact::signature::Values;
-use serde_json::json;
+use futures_util::stream;
+use serde_json::{Value, json};
 
 use super::Named;
 use crate::args::RecordingArgs;
 use crate::exit::Failure;
-use crate::secrets;
 
-/// What the recording notes: the models by their names.
+/// What the recording notes: the models by their names, and the server for those that are named
+/// without a provider.
 const MODELS: &str = "models";
+const ADDRESS: &str = "address";
 
 /// What is done beside asking models, or instead of it.
 #[derive(Debug)]
@@ -35,14 +39,18 @@ impl Tape {
     pub(crate) fn around(
         model: Arc<dyn LanguageModel>,
         models: &[Named],
+        address: Option<&str>,
         args: &RecordingArgs,
     ) -> Result<(Arc<dyn LanguageModel>, Self), Failure> {
         let Some(file) = &args.record else {
             return Ok((model, Self::Off));
         };
-        let notes = Values::from_iter([(MODELS.to_owned(), json!(models))]);
+        let mut notes = Values::from_iter([(MODELS.to_owned(), json!(models))]);
+        if let Some(address) = address {
+            notes.insert(ADDRESS.to_owned(), address.into());
+        }
         let recording = Recording::to_file(model, file)?
-            .with_secrets(secrets::known()?)
+            .with_secrets(enact::secrets())
             .with_notes(notes);
         Ok((
             Arc::new(recording.clone()),
@@ -59,11 +67,52 @@ impl Tape {
         match self {
             Self::Off => connect(),
             Self::Records(recording) => Ok(Arc::new(recording.beside(connect()?))),
-            Self::Replays(replaying) => {
-                let name = enact_genai::split(name).map_or(name, |(_, model)| model);
-                Ok(Arc::new(replaying.beside(name)?))
-            }
+            Self::Replays(replaying) => Ok(Arc::new(replaying.beside(at_provider(name))?)),
         }
+    }
+
+    /// The same for a model that may never be asked, such as that of an agent that may be called.
+    pub(crate) fn beside_if_asked(
+        &self,
+        name: &str,
+        connect: impl FnOnce() -> Result<Arc<dyn LanguageModel>, Failure>,
+    ) -> Result<Arc<dyn LanguageModel>, Failure> {
+        match self {
+            Self::Replays(replaying) => match replaying.beside(at_provider(name)) {
+                Err(problem @ RecordingError::NoModel { .. }) => Ok(Arc::new(Unheard {
+                    name: at_provider(name).to_owned(),
+                    problem: problem.to_string(),
+                })),
+                known => Ok(Arc::new(known?)),
+            },
+            _ => self.beside(name, connect),
+        }
+    }
+}
+
+fn at_provider(name: &str) -> &str {
+    enact_genai::split(name).map_or(name, |(_, model)| model)
+}
+
+/// A model that nothing was recorded of: it has no answer.
+#[derive(Debug)]
+struct Unheard {
+    name: String,
+    problem: String,
+}
+
+impl LanguageModel for Unheard {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::TEXT
+    }
+
+    fn stream(&self, _: Request) -> ReplyStream<'_> {
+        let problem = ModelError::new(ModelErrorKind::InvalidRequest, self.problem.clone());
+        Box::pin(stream::iter([Err(problem)]))
     }
 }
 
@@ -81,6 +130,12 @@ pub(crate) fn recorded_models(replaying: &Replaying) -> Result<Vec<Named>, Failu
         name: replaying.name().to_owned(),
         base_url: replaying.base_url().map(str::to_owned),
     }])
+}
+
+/// The server that models without a provider were asked at when it was recorded.
+pub(crate) fn recorded_address(replaying: &Replaying) -> Option<String> {
+    let address = replaying.notes().get(ADDRESS).and_then(Value::as_str);
+    address.map(str::to_owned)
 }
 
 impl From<RecordingError> for Failure {

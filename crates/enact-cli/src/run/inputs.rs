@@ -48,8 +48,12 @@ pub(super) fn read(given: &[String], signature: &Signature) -> Result<Values, Fa
 
 fn parse(argument: &str) -> Result<(&str, Source<'_>), Failure> {
     let Some((name, value)) = argument.split_once('=') else {
+        let hint = match argument.contains("->") {
+            true => "; the file of `--agent` says the signature: leave it out",
+            false => "",
+        };
         return Err(wrong(format!(
-            "`{argument}` is no input: write it as name=value, and flags as `--flag`"
+            "`{argument}` is no input: write it as name=value, and flags as `--flag`{hint}"
         )));
     };
     let name = name.trim();

@@ -1,5 +1,7 @@
 //! `enact run`.
 
+mod asked;
+mod build;
 mod history;
 mod inputs;
 mod setup;
@@ -8,7 +10,7 @@ use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use enact::run::QuestionKind;
-use enact::{Error, ErrorKind, Outcome, Signature, Values};
+use enact::{Error, ErrorKind, Outcome, Values};
 use enact_sqlite::SqliteStore;
 
 use crate::args::RunArgs;
@@ -17,9 +19,9 @@ use crate::exit::{Exit, Failure};
 use crate::person::Person;
 use crate::report::{self, Status};
 use crate::view::{Ink, Narrator, Screen, Stream, call_line, show_outputs, spoken_reason, text};
-use crate::{interrupt, store};
+use crate::{agent, interrupt};
 
-pub(crate) use self::setup::{Rebuilt, Setup, prices};
+pub(crate) use self::setup::{Rebuilt, Setup};
 
 /// Runs an agent and shows what came of it.
 pub(crate) async fn execute(args: &RunArgs) -> Exit {
@@ -29,11 +31,16 @@ pub(crate) async fn execute(args: &RunArgs) -> Exit {
 }
 
 async fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let signature = Signature::parse(&args.signature)?;
-    let setup = Setup::new(signature.clone(), &args.agent).await?;
-    let inputs = inputs::read(&args.inputs, &signature)?;
-    let store = store::open_for_new(&args.agent.store).await?;
-    let store = store.as_ref();
+    // A file says the signature: then all words are inputs.
+    let (signature, first) = match &args.agent.file {
+        Some(_) => (None, args.signature.as_ref()),
+        None => (args.signature.as_deref(), None),
+    };
+    let agent = agent::said(&args.agent, signature)?;
+    let inputs: Vec<String> = first.into_iter().chain(&args.inputs).cloned().collect();
+    let setup = Setup::new(agent, &args.agent).await?;
+    let inputs = inputs::read(&inputs, setup.agent.signature())?;
+    let store = setup.store.as_ref();
     let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), &setup.model));
     let person = Person::here(&narrator);
     let interrupted = interrupt::watch();

@@ -7,7 +7,7 @@ use crate::args::OneRunArgs;
 use crate::exit::{Exit, Failure};
 use crate::store;
 
-/// Ends a run for good, unless a process works on it.
+/// Ends a run for good, and those of the agents that it called, unless a process works on it.
 pub(crate) async fn cancel(args: &OneRunArgs) -> Exit {
     ended(cancel_now(args).await)
 }
@@ -24,10 +24,19 @@ async fn cancel_now(args: &OneRunArgs) -> Result<(), Failure> {
         ));
     }
     let records = run.following(run.cancellation());
-    Ok(store.append(&lease, &records).await?)
+    store.append(&lease, &records).await?;
+    for id in store::called(&store, &id).await? {
+        let lease = store.acquire(&id).await?;
+        let run = store.load(&id).await?.run;
+        if run.termination().is_none() {
+            let records = run.following(run.cancellation());
+            store.append(&lease, &records).await?;
+        }
+    }
+    Ok(())
 }
 
-/// Forgets a run, unless a process works on it.
+/// Forgets a run and those of the agents that it called, unless a process works on it.
 pub(crate) async fn remove(args: &OneRunArgs) -> Exit {
     ended(remove_now(args).await)
 }
@@ -35,5 +44,8 @@ pub(crate) async fn remove(args: &OneRunArgs) -> Exit {
 async fn remove_now(args: &OneRunArgs) -> Result<(), Failure> {
     let store = store::open_existing(&args.store).await?;
     let id = store::find(&store, &args.run).await?;
+    for id in store::called(&store, &id).await? {
+        store.delete(&id).await?;
+    }
     Ok(store.delete(&id).await?)
 }

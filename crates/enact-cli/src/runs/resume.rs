@@ -26,6 +26,13 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.one.store).await?;
     let id = store::find(&store, &args.one.run).await?;
     let stored = store.load(&id).await?;
+    if let Some(parent) = &stored.run.started().parent {
+        let message = format!(
+            "the run works for another one, and goes on with it: `enact resume {}`",
+            parent.run_id
+        );
+        return Err(Failure::usage("run", message));
+    }
     let decisions = match decisions(args, &stored.run) {
         Ok(decisions) => decisions,
         Err(failure) => {
@@ -38,7 +45,7 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         agent,
         model,
         servers,
-    } = Setup::rebuild(&stored.run, &args.recording).await?;
+    } = Setup::rebuild(&stored.run, &store, &args.recording).await?;
     let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
     // What was done so far: nobody can decide about a call without it.
     for record in stored.run.records() {

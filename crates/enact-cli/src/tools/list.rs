@@ -2,15 +2,19 @@
 
 use enact::tool::builtin::{NAMES, SET_UP_TOOL_NAMES};
 use enact::tool::{Confirmation, Effect, ToolSpec};
-use enact::{Tools, Values};
+use enact::{AgentTool, Error, ReAct, Signature, Tools, Values};
 use serde_json::{Value, json};
 
-use super::{Reach, chosen, open_folder, pick};
+use super::{open_folder, own, pick};
+use crate::agent::{self, Agent, Member};
 use crate::args::ToolsArgs;
 use crate::exit::{Exit, Failure};
-use crate::mcp::{Noted, Servers};
+use crate::mcp::Servers;
 use crate::report;
 use crate::view::{Ink, Screen, Stream, text};
+
+/// What an agent is for that is only looked at.
+const ANY: &str = "question -> answer";
 
 /// Lists tools.
 pub(crate) async fn execute(args: &ToolsArgs) -> Exit {
@@ -30,17 +34,26 @@ struct Listed {
 }
 
 async fn list(args: &ToolsArgs) -> Result<(), Failure> {
-    let noted = Noted::of(&args.mcp)?;
-    let own = own(args, noted.is_some())?;
-    let servers = match &noted {
+    let agent = match &args.file {
+        Some(path) => agent::of_file(path)?,
+        None => Agent::new(Signature::parse(ANY)?),
+    };
+    let agent = agent.with_tools(&args.own, &args.mcp)?;
+    let own = match args.file {
+        None if agent.tool_names().is_empty() && agent.mcp.is_none() => all(&agent)?,
+        _ => own(&agent)?,
+    };
+    let agents = callable(&agent.agents).map_err(|error| Failure::from(&error))?;
+    let servers = match &agent.mcp {
         Some(noted) => Servers::start(noted).await?,
         None => Servers::default(),
     };
-    let listed = ruled(servers.join(own.clone()), args).map(|tools| {
-        let sources = std::iter::repeat_n("built-in".to_owned(), own.len());
-        let sources = sources.chain(servers.sources());
-        let tools = tools.iter().zip(sources);
-        let listed = tools.map(|(tool, source)| Listed {
+    let sources = std::iter::repeat_n("built-in".to_owned(), own.len())
+        .chain(std::iter::repeat_n("agent".to_owned(), agents.len()))
+        .chain(servers.sources());
+    let tools = ruled(servers.join(own.and(agents)), &agent);
+    let listed = tools.map(|tools| {
+        let listed = tools.iter().zip(sources).map(|(tool, source)| Listed {
             spec: tool.spec().clone(),
             source,
         });
@@ -57,28 +70,28 @@ async fn list(args: &ToolsArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The built-in tools that were named; all of them, if nothing was.
-fn own(args: &ToolsArgs, has_servers: bool) -> Result<Tools, Failure> {
-    let reach = Reach::of(&args.reach)?;
-    if !args.tools.is_empty() || args.files.is_some() || has_servers {
-        return chosen(&args.tools, args.files.as_ref(), &reach);
-    }
+/// All built-in tools.
+fn all(agent: &Agent) -> Result<Tools, Failure> {
     // Nothing is done with the folder: it is only described what would be.
     let folder = open_folder(".")?;
     let names = NAMES.iter().chain(SET_UP_TOOL_NAMES).copied().collect();
-    pick(names, Some(&folder), &reach.for_listing())
+    pick(names, Some(&folder), &agent.reach.clone().for_listing())
 }
 
-fn ruled(mut tools: Tools, args: &ToolsArgs) -> Result<Tools, Failure> {
-    let rules = [
-        (&args.allow, Confirmation::Never),
-        (&args.ask, Confirmation::Always),
-    ];
-    for (names, rule) in rules {
-        for name in names {
-            let ruled = tools.with_confirmation(name.trim(), rule.clone());
-            tools = ruled.map_err(|error| Failure::usage("tools", error.to_string()))?;
-        }
+/// Agents as the tools that their caller sees. They need no model and no tools for that.
+fn callable(members: &[Member]) -> Result<Tools, Error> {
+    let mut tools = Tools::new();
+    for member in members {
+        let agent = ReAct::dynamic(member.agent.signature.clone(), Tools::new())?;
+        tools = tools.with(AgentTool::new(agent, &member.name, &member.description));
+    }
+    Ok(tools)
+}
+
+fn ruled(mut tools: Tools, agent: &Agent) -> Result<Tools, Failure> {
+    for (name, rule) in &agent.approval {
+        let ruled = tools.with_confirmation(name, rule.clone());
+        tools = ruled.map_err(|error| Failure::usage("tools", error.to_string()))?;
     }
     Ok(tools)
 }

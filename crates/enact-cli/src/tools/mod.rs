@@ -3,30 +3,22 @@
 mod list;
 mod reach;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use enact::Tools;
-use enact::tool::builtin::{self, FILE_TOOL_NAMES, Files, PickError, SET_UP_TOOL_NAMES};
+use enact::tool::builtin::{self, Files, PickError};
 
 pub(crate) use self::list::execute;
-pub(crate) use self::reach::Reach;
+pub(crate) use self::reach::{Commands, Pages, Reach};
+use crate::agent::Agent;
 use crate::exit::Failure;
 
-/// The tools of these names, those of a folder if there is one.
-pub(crate) fn chosen(
-    names: &[String],
-    files: Option<&PathBuf>,
-    reach: &Reach,
-) -> Result<Tools, Failure> {
-    let folder = files.map(open_folder).transpose()?;
-    let named = names.iter().map(|name| name.trim());
-    let mut names: Vec<&str> = named.filter(|name| !name.is_empty()).collect();
-    // A folder without a word on how to use it is there to be used.
-    if folder.is_some() && !names.iter().any(|name| FILE_TOOL_NAMES.contains(name)) {
-        names.extend(FILE_TOOL_NAMES);
-    }
-    reach.check(&names)?;
-    pick(names, folder.as_ref(), reach)
+/// The built-in tools that an agent has.
+pub(crate) fn own(agent: &Agent) -> Result<Tools, Failure> {
+    let folder = agent.files.as_ref().map(open_folder).transpose()?;
+    let names = agent.tool_names();
+    agent.reach.check(&names)?;
+    pick(names, folder.as_ref(), &agent.reach)
 }
 
 /// The tools of these names, in this order.
@@ -40,9 +32,9 @@ pub(crate) fn pick(
         if tools.get(name).is_some() {
             continue;
         }
-        tools = match SET_UP_TOOL_NAMES.contains(&name) {
-            true => tools.with(reach.tool(name)?),
-            false => tools.and(builtin::pick([name], files).map_err(wrong)?),
+        tools = match reach.tool(name)? {
+            Some(tool) => tools.with(tool),
+            None => tools.and(builtin::pick([name], files).map_err(wrong)?),
         };
     }
     Ok(tools)

@@ -258,7 +258,7 @@ fn what_is_wrong_is_told_before_anything_is_read() {
     assert_eq!(said.code, 2, "{said:?}");
     let help = enact(["chat", "--help"]).said();
     assert!(
-        help.stdout.contains("[default: \"question -> answer\"]"),
+        help.stdout.contains("\"question -> answer\" unless given"),
         "{help:?}"
     );
 }

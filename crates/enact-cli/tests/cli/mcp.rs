@@ -259,7 +259,7 @@ fn serving_ends_well_when_the_client_hangs_up_and_says_what_is_wrong_otherwise()
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {},
         "clientInfo": {"name": "c", "version": "1"}}});
-    let said = asking(&models, ["mcp", "task -> answer"])
+    let said = asking(&models, ["mcp", "task -> answer", "--model", "m"])
         .stdin(format!("{hello}\n"))
         .said();
     assert_eq!(said.code, 0, "{said:?}");

@@ -150,6 +150,7 @@ fn without_anything_the_options_are_named() {
         "ANTHROPIC_API_KEY",
         "Ollama",
         "enact models",
+        "enact demo",
     ] {
         assert!(line.contains(option), "{option}: {line}");
     }

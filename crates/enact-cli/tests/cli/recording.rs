@@ -35,7 +35,7 @@ fn eventful() -> TestServer {
 }
 
 /// The events of a kept run, without what differs between any two runs.
-fn events(place: &Place, id: &str) -> Vec<Value> {
+pub(crate) fn events(place: &Place, id: &str) -> Vec<Value> {
     let said = place.enact(["show", id, "--as", "events"]).said();
     assert_eq!(said.code, 0, "{said:?}");
     let lines = said.stdout.lines().map(|line| {
@@ -49,7 +49,7 @@ fn events(place: &Place, id: &str) -> Vec<Value> {
 }
 
 /// Without a key and without a server.
-fn offline<'a>(place: &Place, args: impl IntoIterator<Item = &'a str>) -> Enact {
+pub(crate) fn offline<'a>(place: &Place, args: impl IntoIterator<Item = &'a str>) -> Enact {
     enact(args).env("ENACT_STORE", &place.store())
 }
 

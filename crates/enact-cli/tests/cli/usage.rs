@@ -104,7 +104,7 @@ fn bad_models_and_adapters() {
     expect(
         &["q -> a", "q=1"],
         "no_model",
-        &["--model", "ENACT_MODEL", "enact demo"],
+        &["--model", "ENACT_MODEL", "http://127.0.0.1:1/v1"],
     );
     let args = ["q -> a", "q=1", "--model=m", "--adapter=yaml"];
     expect(&args, "adapter", &["unknown adapter `yaml`", "native"]);

@@ -54,6 +54,16 @@ pub(super) fn may_be_tag(start: &str) -> bool {
         .any(|tag| tag.len() > start.len() && tag.starts_with(&start))
 }
 
+/// What follows the opening tag that the text starts with.
+pub(super) fn after_opening(text: &str) -> Option<&str> {
+    tag(text, "<")
+}
+
+/// What follows the first closing tag.
+pub(super) fn after_closing(text: &str) -> Option<&str> {
+    closing_tag(text, false)
+}
+
 /// What follows the tag that the text starts with.
 fn tag<'a>(text: &'a str, opening: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(opening)?;

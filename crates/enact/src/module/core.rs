@@ -324,7 +324,7 @@ impl Core {
                 condition: self.condition.clone(),
                 after_call: self.after_call.clone(),
                 has_content_in_spans: settings::has_content_in_spans(),
-                secrets: settings::current_secrets(),
+                secrets: settings::secrets(),
             },
             wording,
             spec,

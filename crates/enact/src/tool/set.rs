@@ -1,6 +1,7 @@
 //! A set of tools with distinct names.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use enact_signature::Values;
@@ -120,6 +121,13 @@ impl Tool for Ruled {
 
     fn call<'a>(&'a self, args: Values, context: ToolContext) -> ToolFuture<'a> {
         self.tool.call(args, context)
+    }
+
+    fn abandon<'a>(
+        &'a self,
+        context: ToolContext,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        self.tool.abandon(context)
     }
 }
 

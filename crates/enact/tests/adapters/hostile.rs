@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use enact::adapter::Task;
-use enact::model::{FinishReason, RawCall, Reply};
+use enact::adapter::{Adapter, Task};
+use enact::model::{Chunk, FinishReason, RawCall, Reply};
 use proptest::prelude::*;
 
 use crate::strategies::hostile_text;
@@ -89,6 +89,18 @@ proptest! {
 }
 
 /// Long runs of what makes careless readers quadratic or recursive.
+/// Reads a reply while it comes, a few characters at a time.
+fn read_along(adapter: &dyn Adapter, task: &Task, text: &str) {
+    let mut live = adapter.live(task);
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.char_indices().nth(5).map_or(rest.len(), |(at, _)| at);
+        let (chunk, after) = rest.split_at(end);
+        live.push(&Chunk::Text(chunk.to_owned()), &mut |_, _| {});
+        rest = after;
+    }
+}
+
 #[test]
 fn time_is_bounded() {
     let fill = |piece: &str, size: usize| piece.repeat(size / piece.len());
@@ -203,13 +215,20 @@ fn time_is_bounded() {
             FinishReason::Length
         };
         for adapter in adapters() {
-            let started = Instant::now();
-            let _ = adapter.parse_step(&tasks[0], &reply);
-            let _ = adapter.parse_outputs(&tasks[1], &reply);
-            let taken = started.elapsed();
-            if taken > Duration::from_millis(1000) {
+            let read = || {
+                let started = Instant::now();
+                let _ = adapter.parse_step(&tasks[0], &reply);
+                let _ = adapter.parse_outputs(&tasks[1], &reply);
+                for task in &tasks {
+                    read_along(&*adapter, task, text);
+                }
+                started.elapsed()
+            };
+            // The machine may have been busy with something else.
+            let mut tries = std::iter::repeat_with(read).take(3);
+            if tries.all(|taken| taken > Duration::from_millis(1000)) {
                 let head: String = text.chars().take(60).collect();
-                slow.push(format!("{taken:?} {} {head:?}", adapter.name()));
+                slow.push(format!("{} {head:?}", adapter.name()));
             }
         }
     }

@@ -118,6 +118,8 @@ proptest! {
         cost in prop::option::of(0.001_f64..0.5),
         calls in prop::option::of(0_u32..6),
         padding in 0_usize..3_000,
+        judges: bool,
+        condenses: bool,
     ) {
         let price = Price { input: 2.0, cached_input: None, output: 10.0 };
         let agent = ReAct::dynamic("question -> answer", searching())
@@ -128,6 +130,11 @@ proptest! {
                 limits.token_budget = tokens;
                 limits.cost_budget = cost;
                 limits.max_tool_calls = calls;
+                limits.max_observation_tokens = 1;
+            })
+            .with_rules(|rules| {
+                rules.judges = judges;
+                rules.condenses = condenses;
             })
             .with_model(Spendthrift { shares, asked: AtomicUsize::new(0) });
         let question = "word ".repeat(padding / 5);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use enact::model::{ModelErrorKind, Price, Prices, ScriptedModel, Usage, call, fail, say};
 use enact::run::Event;
 use enact::run::store::{MemoryStore, RunFilter, Store as _};
-use enact::tool::ToolSpec;
+use enact::tool::{Confirmation, ToolSpec};
 use enact::{
     AgentTool, CancellationToken, Decision, ErrorKind, FnTool, HandOver, ReAct, TerminationReason,
     ToolContext, ToolError, Tools, values,
@@ -309,21 +309,30 @@ async fn the_inner_run_is_cancelled_with_the_outer_one() {
 
 #[tokio::test]
 async fn an_inner_run_that_waits_is_cancelled_with_the_outer_one() {
-    let asking = FnTool::from_spec(
-        ToolSpec::new("ask", "Asks.", json!({"type": "object"})),
-        |_, context: ToolContext| async move { context.ask("Which?") },
-    );
-    let inner = researcher(Tools::new().with(asking), vec![call("ask", json!({}))]);
-    let store = MemoryStore::new();
-    let tool = AgentTool::new(inner, "research", "Finds.").with_store(store.clone());
-    let played = agent("question -> answer", Tools::new().with(tool), [ask("oak")]);
-    let waiting = paused(played.agent.call(values! { question: "q" }).await.unwrap());
-    assert_eq!(inner_end(&store).await, None);
-    let token = CancellationToken::new();
-    token.cancel();
-    let error = played.agent.resume(waiting).cancel_with(token).await;
-    assert_eq!(error.unwrap_err().kind(), ErrorKind::Cancelled);
-    assert_eq!(inner_end(&store).await, Some(TerminationReason::Cancelled));
+    // Also where a rule was set for the tool from outside.
+    for is_ruled in [false, true] {
+        let asking = FnTool::from_spec(
+            ToolSpec::new("ask", "Asks.", json!({"type": "object"})),
+            |_, context: ToolContext| async move { context.ask("Which?") },
+        );
+        let inner = researcher(Tools::new().with(asking), vec![call("ask", json!({}))]);
+        let store = MemoryStore::new();
+        let tool = AgentTool::new(inner, "research", "Finds.").with_store(store.clone());
+        let mut tools = Tools::new().with(tool);
+        if is_ruled {
+            tools = tools
+                .with_confirmation("research", Confirmation::Never)
+                .unwrap();
+        }
+        let played = agent("question -> answer", tools, [ask("oak")]);
+        let waiting = paused(played.agent.call(values! { question: "q" }).await.unwrap());
+        assert_eq!(inner_end(&store).await, None);
+        let token = CancellationToken::new();
+        token.cancel();
+        let error = played.agent.resume(waiting).cancel_with(token).await;
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::Cancelled);
+        assert_eq!(inner_end(&store).await, Some(TerminationReason::Cancelled));
+    }
 }
 
 #[tokio::test(start_paused = true)]

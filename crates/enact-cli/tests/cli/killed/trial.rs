@@ -138,7 +138,8 @@ impl Trial {
     /// left it.
     fn look(&mut self) {
         let copy = TempDir::new().unwrap();
-        for suffix in ["", "-wal"] {
+        // A process that is killed while it creates the store leaves a journal of the other kind.
+        for suffix in ["", "-wal", "-journal"] {
             let original = self.place.store_file(suffix);
             if original.exists() {
                 let name = original.file_name().unwrap();

@@ -3,6 +3,9 @@
 use super::{Fields, Live, Piece, Spoken};
 use crate::model::Chunk;
 
+/// How much of a line is waited for until it is data.
+const LONGEST: usize = 256;
+
 /// What the start of a line is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::adapter) enum LineStart {
@@ -76,6 +79,10 @@ impl LineReader {
                         start = rest;
                     }
                     match found {
+                        // No name is so long.
+                        LineStart::Unknown if start.len() > LONGEST => {
+                            self.fields.push(&start, tell);
+                        }
                         LineStart::Unknown => {
                             self.start = Some(start);
                             continue;

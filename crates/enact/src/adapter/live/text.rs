@@ -4,37 +4,64 @@ use super::{Live, Piece, Trimmed};
 use crate::adapter::thinking;
 use crate::model::Chunk;
 
-/// The longest tag that opens thinking, `<thinking>`.
-const LONGEST_TAG: usize = 10;
+/// The longest tag, `</thinking>`, less one: what may be the start of one.
+const LONGEST_START: usize = 10;
 
 /// A text without the thinking at its start, as it comes.
 #[derive(Debug, Default)]
 pub(in crate::adapter) struct Spoken {
-    /// What may still turn out to be thinking.
+    state: State,
+    /// What may still turn out to be a tag.
     held: String,
-    is_plain: bool,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Start,
+    Thinking,
+    Plain,
 }
 
 impl Spoken {
     pub(in crate::adapter) fn push(&mut self, text: &str, tell: &mut dyn FnMut(&str)) {
-        if self.is_plain {
+        if self.state == State::Plain {
             return tell(text);
         }
         self.held.push_str(text);
-        let start = self.held.trim_start();
-        let is_thinking = thinking::is_tag(start);
-        // Thinking ends with a bracket; until then there is nothing to look for.
-        if start.is_empty() || thinking::may_be_tag(start) || (is_thinking && !text.contains('>')) {
-            return;
+        loop {
+            let rest = match self.state {
+                State::Start => {
+                    // No field begins with space.
+                    let space = self.held.len() - self.held.trim_start().len();
+                    self.held.drain(..space);
+                    if self.held.is_empty() || thinking::may_be_tag(&self.held) {
+                        return;
+                    }
+                    let Some(inside) = thinking::after_opening(&self.held) else {
+                        self.state = State::Plain;
+                        return tell(&std::mem::take(&mut self.held));
+                    };
+                    self.state = State::Thinking;
+                    inside.to_owned()
+                }
+                _ => match thinking::after_closing(&self.held) {
+                    Some(after) => {
+                        self.state = State::Start;
+                        after.to_owned()
+                    }
+                    None => {
+                        let mut cut = self.held.len().saturating_sub(LONGEST_START);
+                        while !self.held.is_char_boundary(cut) {
+                            cut += 1;
+                        }
+                        self.held.drain(..cut);
+                        return;
+                    }
+                },
+            };
+            self.held = rest;
         }
-        let spoken = thinking::spoken(&self.held).text;
-        // All of it may be thinking that has not ended, and more may follow the first.
-        let is_open = is_thinking && spoken.len() + LONGEST_TAG >= start.len();
-        if is_open || spoken.trim().is_empty() || thinking::may_be_tag(spoken.trim_start()) {
-            return;
-        }
-        self.is_plain = true;
-        tell(spoken);
     }
 }
 

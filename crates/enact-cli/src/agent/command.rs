@@ -1,0 +1,30 @@
+//! `enact check`.
+
+use crate::args::CheckArgs;
+use crate::exit::Exit;
+use crate::view::{Screen, Stream, text};
+
+use super::{read, schema};
+
+/// Checks agent files, and tells everything that is wrong with them.
+pub(crate) fn execute(args: &CheckArgs) -> Exit {
+    let screen = Screen::new(Stream::Stdout);
+    if args.schema {
+        screen.line(schema::schema_text().trim_end());
+        return Exit::Success;
+    }
+    let told = Screen::new(Stream::Stderr);
+    let mut exit = Exit::Success;
+    for path in &args.files {
+        match read(path) {
+            Ok(_) => screen.line(&text::one_line(&format!("{}: ok", path.display()))),
+            Err(problems) => {
+                exit = Exit::Usage;
+                for problem in problems {
+                    told.line(&text::one_line(&problem.to_string()));
+                }
+            }
+        }
+    }
+    exit
+}

@@ -1,0 +1,45 @@
+//! `enact init`.
+
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+
+use crate::args::InitArgs;
+use crate::exit::{Exit, Failure};
+use crate::view::{Screen, Stream, text};
+
+/// A file that says what can be said, with a comment on each.
+const TEMPLATE: &str = include_str!("template.toml");
+
+/// Writes an agent file to begin with.
+pub(crate) fn execute(args: &InitArgs) -> Exit {
+    match write(&args.file) {
+        Ok(()) => {
+            let path = args.file.display();
+            let screen = Screen::new(Stream::Stdout);
+            let how = format!(
+                "wrote {path}: try `enact run --agent {path} question=\"What is 17% of 2340?\"`"
+            );
+            screen.line(&text::one_line(&how));
+            Exit::Success
+        }
+        Err(failure) => {
+            failure.print();
+            failure.exit
+        }
+    }
+}
+
+fn write(path: &Path) -> Result<(), Failure> {
+    let file = std::fs::File::create_new(path);
+    let written = file.and_then(|mut file| file.write_all(TEMPLATE.as_bytes()));
+    written.map_err(|error| {
+        let path = path.display();
+        match error.kind() {
+            ErrorKind::AlreadyExists => {
+                let message = format!("{path} is there already: name another file");
+                Failure::usage("agent_file", message)
+            }
+            _ => Failure::failed("agent_file", format!("{path} cannot be written: {error}")),
+        }
+    })
+}

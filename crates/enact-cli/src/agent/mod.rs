@@ -1,0 +1,184 @@
+//! Agent files: an agent written down in TOML.
+
+mod check;
+mod command;
+mod file;
+mod init;
+mod problem;
+mod resolved;
+mod schema;
+mod servers;
+mod shape;
+mod source;
+
+use std::path::{Path, PathBuf};
+
+use self::check::Check;
+use self::file::AgentFile;
+use self::problem::Problem;
+use self::source::{Source, below};
+use crate::args::AgentArgs;
+use crate::exit::Failure;
+use enact::Signature;
+
+pub(crate) use self::command::execute as check;
+pub(crate) use self::init::execute as init;
+pub(crate) use self::resolved::{Agent, Member};
+
+/// How deep agents may call agents, as the library has it.
+const MAX_DEPTH: usize = 8;
+
+/// The agent that a command is about: that of a file, or one of a signature.
+pub(crate) fn said(args: &AgentArgs, signature: Option<&str>) -> Result<Agent, Failure> {
+    match (&args.file, signature) {
+        (None, Some(signature)) => Ok(Agent::new(Signature::parse(signature)?)),
+        (None, None) => {
+            let message = "name an agent with `--agent FILE`, or give a signature";
+            Err(Failure::usage("signature", message))
+        }
+        (Some(_), Some(_)) => {
+            let message = "the file of `--agent` says the signature: leave out the other one";
+            Err(Failure::usage("signature", message))
+        }
+        (Some(path), None) => of_file(path),
+    }
+}
+
+/// The agent of a file.
+pub(crate) fn of_file(path: &Path) -> Result<Agent, Failure> {
+    read(path).map_err(|problems| problem::failure(path, &problems))
+}
+
+/// Reads an agent file and those that it names, and tells everything that is wrong with them.
+fn read(path: &Path) -> Result<Agent, Vec<Problem>> {
+    let mut reading = Reading::default();
+    let unreadable = |message: String| Problem {
+        path: path.to_owned(),
+        place: None,
+        message,
+    };
+    let agent = match reading.file(path) {
+        Ok(agent) => agent,
+        Err(message) => {
+            reading.problems.push(unreadable(message));
+            None
+        }
+    };
+    match agent {
+        Some(agent) if reading.problems.is_empty() => Ok(agent),
+        _ => {
+            let mut problems: Vec<Problem> = Vec::new();
+            // A file that two agents name is read twice.
+            for problem in reading.problems {
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+            problems.sort_by(|a, b| {
+                (a.path != path, &a.path, a.place).cmp(&(b.path != path, &b.path, b.place))
+            });
+            Err(problems)
+        }
+    }
+}
+
+/// Files that are being read.
+#[derive(Default)]
+struct Reading {
+    problems: Vec<Problem>,
+    /// The files from the first one to the one that is read now, as they are told and as they are.
+    open: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Reading {
+    /// The agent of a file; none if its problems were told. The error says why it cannot be read.
+    fn file(&mut self, path: &Path) -> Result<Option<Agent>, String> {
+        let cannot = |error: std::io::Error| format!("the agent file cannot be read: {error}");
+        let real = path.canonicalize().map_err(cannot)?;
+        if let Some(start) = self.open.iter().position(|(_, open)| *open == real) {
+            let circle = self.open[start..].iter().map(|(told, _)| told.as_path());
+            let circle = circle.chain([path]).map(|told| told.display().to_string());
+            let circle: Vec<String> = circle.collect();
+            return Err(format!(
+                "agents call each other in a circle: {}",
+                circle.join(" → ")
+            ));
+        }
+        if self.open.len() >= MAX_DEPTH {
+            return Err(format!(
+                "agents may not call agents more than {MAX_DEPTH} deep"
+            ));
+        }
+        let text = std::fs::read_to_string(&real).map_err(cannot)?;
+        self.open.push((path.to_owned(), real.clone()));
+        let agent = self.text(path, &real, text);
+        self.open.pop();
+        Ok(agent)
+    }
+
+    fn text(&mut self, path: &Path, real: &Path, text: String) -> Option<Agent> {
+        let before = self.problems.len();
+        let source = Source::read(path, text, &mut self.problems);
+        if self.problems.len() > before {
+            return None;
+        }
+        match shape::problems(&source) {
+            Ok(problems) => self.problems.extend(problems),
+            Err(message) => self.problems.push(source.at("", message)),
+        }
+        if self.problems.len() > before {
+            return None;
+        }
+        let file: AgentFile = match serde_path_to_error::deserialize(&source.value) {
+            Ok(file) => file,
+            Err(error) => {
+                let pointer = error.path().iter().fold(String::new(), |pointer, segment| {
+                    below(&pointer, segment.to_string().trim_matches(['[', ']']))
+                });
+                self.problems
+                    .push(source.at(&pointer, error.inner().to_string()));
+                return None;
+            }
+        };
+        let mut check = Check {
+            source: &source,
+            folder: real.parent().unwrap_or(Path::new("/")),
+            problems: Vec::new(),
+        };
+        let agent = check.agent(&file);
+        check.member_names(&file);
+        self.problems.append(&mut check.problems);
+        let agents = self.members(path, &source, &file);
+        agent.map(|agent| Agent { agents, ..agent })
+    }
+
+    /// The agents that a file names.
+    fn members(&mut self, path: &Path, source: &Source, file: &AgentFile) -> Vec<Member> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut members = Vec::new();
+        for (name, entry) in &file.agents {
+            let pointer = below("/agents", name);
+            let agent = match self.file(&folder.join(&entry.file)) {
+                Ok(Some(agent)) => agent,
+                Ok(None) => continue,
+                Err(message) => {
+                    let problem = source.at(&below(&pointer, "file"), message);
+                    self.problems.push(problem);
+                    continue;
+                }
+            };
+            let description = entry.description.as_ref().or(agent.description.as_ref());
+            let Some(description) = description.filter(|text| !text.trim().is_empty()) else {
+                let message = "say when to call it: give it a `description`, here or in its file";
+                self.problems.push(source.at(&pointer, message));
+                continue;
+            };
+            members.push(Member {
+                name: name.clone(),
+                description: description.clone(),
+                agent,
+            });
+        }
+        members
+    }
+}

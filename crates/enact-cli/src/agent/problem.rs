@@ -1,0 +1,67 @@
+//! What is wrong with an agent file, and where.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::exit::Failure;
+
+/// Something that is wrong with an agent file. Lines and columns count from 1, columns in
+/// characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(super) path: PathBuf,
+    /// The line and the column, if the file could be read.
+    pub(super) place: Option<(usize, usize)>,
+    pub(super) message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        if let Some((line, column)) = self.place {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+/// One line for a command that needs the agent: the first problem, and how to see the others.
+pub(super) fn failure(path: &Path, problems: &[Problem]) -> Failure {
+    let first = match problems.first() {
+        Some(problem) => problem.to_string(),
+        None => format!("{}: it cannot be used", path.display()),
+    };
+    let message = match problems.len() {
+        0 | 1 => first,
+        count => format!(
+            "{first} (and {} more: `enact check {}` tells them)",
+            count - 1,
+            path.display()
+        ),
+    };
+    Failure::usage("agent_file", message)
+}
+
+/// The one of these names that was probably meant.
+pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    known
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(&name, &known.to_lowercase()), known))
+        .filter(|(score, _)| *score > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, known)| known)
+}
+
+/// What to write instead: the nearest of these names, or all of them.
+pub(super) fn instead<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "there is none".to_owned(),
+        None => {
+            let all: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
+            format!("there are {}", all.join(", "))
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The JSON Schema of an agent file: for editors, and for the check itself.
+
+use schemars::Schema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform as _};
+use serde_json::{Map, Value, json};
+
+use super::file::AgentFile;
+
+/// The schema. Editors of TOML know draft 7.
+pub(crate) fn schema() -> Value {
+    let mut settings = SchemaSettings::draft07().for_deserialize();
+    settings.inline_subschemas = true;
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<AgentFile>();
+    RecursiveTransform(fit_to_toml).transform(&mut schema);
+    let mut ordered = Map::new();
+    if let Value::Object(schema) = schema.to_value() {
+        // What it is comes before what it says.
+        let (first, rest): (Map<_, _>, Map<_, _>) = schema
+            .into_iter()
+            .partition(|(key, _)| matches!(key.as_str(), "$schema" | "title" | "description"));
+        ordered.extend(first);
+        ordered.extend(rest);
+    }
+    Value::Object(ordered)
+}
+
+/// TOML has no null, and a number has to fit where it goes.
+fn fit_to_toml(schema: &mut Schema) {
+    let Some(object) = schema.as_object_mut() else {
+        return;
+    };
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|one| one != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            object.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(options)) = object.get_mut("enum") {
+        options.retain(|one| !one.is_null());
+    }
+    if let Some(Value::Array(forms)) = object.get_mut("anyOf") {
+        forms.retain(|form| form.get("type") != Some(&json!("null")));
+        if let [Value::Object(only)] = forms.as_slice() {
+            let only = only.clone();
+            object.remove("anyOf");
+            for (key, value) in only {
+                object.entry(key).or_insert(value);
+            }
+        }
+    }
+    if object.remove("format") == Some(json!("uint32")) {
+        object.insert("maximum".to_owned(), u32::MAX.into());
+    }
+    // What is left out is not there; editors would offer to write it.
+    object.remove("default");
+}
+
+/// The schema as it is kept beside the documentation.
+pub(crate) fn schema_text() -> String {
+    format!("{:#}\n", schema())
+}

@@ -1,0 +1,141 @@
+//! Whether a file has the shape that the schema asks for, in words that say what to write.
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{JsonType, ValidationError};
+use serde_json::Value;
+
+use super::problem::{Problem, instead};
+use super::schema::schema;
+use super::source::{Source, below};
+
+/// Everything that the schema has against a file.
+pub(super) fn problems(source: &Source) -> Result<Vec<Problem>, String> {
+    let schema = schema();
+    let validator = jsonschema::validator_for(&schema).map_err(|error| error.to_string())?;
+    let mut teller = Teller {
+        source,
+        schema: &schema,
+        problems: Vec::new(),
+    };
+    for error in validator.iter_errors(&source.value) {
+        teller.tell(&error);
+    }
+    Ok(teller.problems)
+}
+
+struct Teller<'a> {
+    source: &'a Source,
+    schema: &'a Value,
+    problems: Vec<Problem>,
+}
+
+impl Teller<'_> {
+    fn tell(&mut self, error: &ValidationError<'_>) {
+        let path = error.instance_path().as_str();
+        let message = match error.kind() {
+            ValidationErrorKind::AdditionalProperties { unexpected } => {
+                for name in unexpected {
+                    let message = format!("unknown key `{name}`: {}", self.known(error, name));
+                    let problem = self.source.at_key(&below(path, name), message);
+                    self.problems.push(problem);
+                }
+                return;
+            }
+            ValidationErrorKind::AnyOf { context }
+            | ValidationErrorKind::OneOfNotValid { context } => {
+                // The form that was meant is the one of this type.
+                let of_type = context.iter().find(|branch| {
+                    let here = |inner: &&ValidationError<'_>| {
+                        inner.instance_path().as_str() == path && type_of(inner).is_some()
+                    };
+                    !branch.iter().any(|inner| here(&inner))
+                });
+                if let Some(branch) = of_type {
+                    for inner in branch {
+                        self.tell(inner);
+                    }
+                    return;
+                }
+                let forms = context.iter().flatten().filter_map(type_of);
+                let forms: Vec<String> = forms.collect();
+                format!("expected {}, found {}", forms.join(" or "), found(error))
+            }
+            ValidationErrorKind::Type { kind } => {
+                format!("expected {}, found {}", spoken(kind), found(error))
+            }
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                format!("`{name}` is missing")
+            }
+            ValidationErrorKind::Enum { options } => {
+                let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
+                let names = options.iter().filter_map(Value::as_str);
+                let value = error.instance();
+                let name = value.as_str().unwrap_or_default();
+                format!("unknown value {value}: {}", instead(name, names))
+            }
+            ValidationErrorKind::Minimum { limit } => format!("give a number of {limit} or more"),
+            ValidationErrorKind::Maximum { limit } => format!("give a number of {limit} or less"),
+            ValidationErrorKind::ExclusiveMinimum { limit } => {
+                format!("give a number above {limit}")
+            }
+            ValidationErrorKind::MinLength { .. } => "the text is empty".to_owned(),
+            ValidationErrorKind::MinItems { .. } => "the list is empty".to_owned(),
+            _ => error.to_string(),
+        };
+        self.problems.push(self.source.at(path, message));
+    }
+
+    /// What may stand in the place of an unknown key.
+    fn known(&self, error: &ValidationError<'_>, name: &str) -> String {
+        let keyword = error.schema_path().as_str();
+        let table = keyword.rsplit_once('/').map_or("", |(table, _)| table);
+        let known = self
+            .schema
+            .pointer(table)
+            .and_then(|at| at.get("properties"));
+        match known.and_then(Value::as_object) {
+            Some(known) => instead(name, known.keys().map(String::as_str)),
+            None => "leave it out".to_owned(),
+        }
+    }
+}
+
+/// The type that was expected, if that is what is wrong.
+fn type_of(error: &ValidationError<'_>) -> Option<String> {
+    match error.kind() {
+        ValidationErrorKind::Type { kind } => Some(spoken(kind)),
+        _ => None,
+    }
+}
+
+fn spoken(kind: &TypeKind) -> String {
+    match kind {
+        TypeKind::Single(one) => name(*one).to_owned(),
+        TypeKind::Multiple(several) => several.iter().map(name).collect::<Vec<_>>().join(" or "),
+    }
+}
+
+fn name(kind: JsonType) -> &'static str {
+    match kind {
+        JsonType::Array => "a list",
+        JsonType::Boolean => "true or false",
+        JsonType::Integer => "a whole number",
+        JsonType::Null => "nothing",
+        JsonType::Number => "a number",
+        JsonType::Object => "a table",
+        JsonType::String => "a text in quotes",
+    }
+}
+
+fn found(error: &ValidationError<'_>) -> &'static str {
+    match error.instance().as_ref() {
+        Value::Array(_) => "a list",
+        Value::Bool(_) => "a boolean",
+        Value::Null => "nothing",
+        Value::Number(number) if number.is_f64() => "a number with a fraction",
+        Value::Number(_) => "a number",
+        Value::Object(_) => "a table",
+        Value::String(_) => "a text",
+    }
+}

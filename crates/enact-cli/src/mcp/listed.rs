@@ -1,0 +1,88 @@
+//! A server of an agent file.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use enact_mcp::{Environment, Mcp, config};
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::noted::wrong;
+use crate::exit::Failure;
+
+/// A server as an agent file lists it, and as a run notes it: `${NAME}` stands for a variable, whose
+/// value is read when the server is started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Listed {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) command: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) args: Vec<String>,
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) env: IndexMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cwd: Option<PathBuf>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) headers: IndexMap<String, String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) allow: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) deny: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl Listed {
+    /// How it is reached. A variable that the file names is meant for the server, so it may be seen
+    /// where it is named; as its own variable the server gets what the environment allows.
+    pub(super) fn plan(&self, name: &str, environment: &Environment) -> Result<Mcp, Failure> {
+        let told = |problem: String| wrong(format!("[mcp.{name}]: {problem}"));
+        let listed = serde_json::to_value(self).map_err(|error| told(error.to_string()))?;
+        let text = json!({"mcpServers": {name: listed}}).to_string();
+        let seen = environment.clone().allowing(self.variables());
+        let plans = config::read(&text, &seen).map_err(|error| told(error.to_string()))?;
+        let Some(mut plan) = plans.into_iter().next() else {
+            return Err(told("there is no such server".to_owned()));
+        };
+        plan = plan.environment(environment.clone());
+        if let Some(timeout) = self.timeout {
+            plan = plan.timeout(timeout);
+        }
+        let patterns = |plan: Mcp| {
+            let plan = plan.allow(self.allow.iter().map(String::as_str))?;
+            plan.deny(self.deny.iter().map(String::as_str))
+        };
+        patterns(plan).map_err(|error: enact_mcp::EmptyPattern| told(error.to_string()))
+    }
+
+    /// The names in `${NAME}`.
+    fn variables(&self) -> Vec<&str> {
+        let texts = [&self.command, &self.url].into_iter().flatten();
+        let texts = texts.chain(&self.args);
+        let texts = texts.chain(self.env.values()).chain(self.headers.values());
+        let names = texts.flat_map(|text| text.split("${").skip(1));
+        names
+            .filter_map(|rest| Some(rest.split_once('}')?.0))
+            .collect()
+    }
+}
+
+/// Whether an address may be noted: one without a name and a password.
+pub(crate) fn check_address(url: &str) -> Result<(), String> {
+    let rest = url
+        .strip_prefix("http://")
+        .or_else(|| url.strip_prefix("https://"));
+    let Some(rest) = rest else {
+        return Err("give an address that begins with http:// or https://".to_owned());
+    };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if host.contains('@') {
+        let message = "an address takes no name and no password, because the run notes it: put \
+                       them into `headers` of a file";
+        return Err(message.to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Who is asked: models, or a recording of them.
+
+use std::sync::Arc;
+
+use enact::LanguageModel;
+
+use crate::agent::Agent;
+use crate::args::{AgentArgs, RecordingArgs};
+use crate::exit::Failure;
+use crate::models::{self, Named, Pace, Tape, connect, joined, recorded_address, recorded_models};
+
+/// The models of an agent as one, and what else is asked beside it.
+pub(super) struct Asked {
+    pub(super) model: Arc<dyn LanguageModel>,
+    /// The models, the first one first, each with its address.
+    pub(super) models: Vec<Named>,
+    /// The server for models that are named without a provider.
+    pub(super) address: Option<String>,
+    pub(super) tape: Tape,
+}
+
+impl Asked {
+    /// What the flags and the agent name; else what is at hand.
+    pub(super) async fn choose(args: &AgentArgs, agent: &Agent) -> Result<Self, Failure> {
+        if let Some(mut replaying) = Tape::to_replay(&args.recording)? {
+            if args.replay_loosely {
+                replaying = replaying.loosely();
+            }
+            return Ok(Self {
+                model: Arc::new(replaying.clone()),
+                models: recorded_models(&replaying)?,
+                address: recorded_address(&replaying),
+                tape: Tape::Replays(replaying),
+            });
+        }
+        let choice = models::choose(args, agent).await?;
+        let chosen = std::iter::once(&choice.first).chain(&choice.others);
+        let chosen: Vec<Named> = chosen.cloned().collect();
+        let address = models::address(args.base_url.as_deref());
+        let asked = Self::named(&chosen, &agent.pace, address, &args.recording)?;
+        choice.tell();
+        Ok(asked)
+    }
+
+    /// These models, recorded or replayed if that is asked for.
+    pub(super) fn named(
+        models: &[Named],
+        pace: &Pace,
+        address: Option<String>,
+        recording: &RecordingArgs,
+    ) -> Result<Self, Failure> {
+        if let Some(replaying) = Tape::to_replay(recording)? {
+            return Ok(Self {
+                model: Arc::new(replaying.clone()),
+                models: models.to_vec(),
+                address,
+                tape: Tape::Replays(replaying),
+            });
+        }
+        let (model, models) = connected(models, pace)?;
+        let (model, tape) = Tape::around(model, &models, address.as_deref(), recording)?;
+        Ok(Self {
+            model,
+            models,
+            address,
+            tape,
+        })
+    }
+}
+
+/// Models as one, the first one first, and where each of them is.
+pub(super) fn connected(
+    models: &[Named],
+    pace: &Pace,
+) -> Result<(Arc<dyn LanguageModel>, Vec<Named>), Failure> {
+    let clients = models.iter().map(connect);
+    let clients = clients.collect::<Result<Vec<_>, Failure>>()?;
+    let found = models.iter().zip(&clients).map(|(named, client)| Named {
+        name: named.name.clone(),
+        base_url: client.base_url().map(str::to_owned),
+    });
+    let found = found.collect();
+    let mut clients = clients.into_iter();
+    let Some(first) = clients.next() else {
+        return Err(Failure::usage("no_model", "no model is set"));
+    };
+    Ok((joined(first, clients.collect(), pace)?, found))
+}
+
+/// A model that was named apart from those of the agent, such as a judge.
+pub(super) fn another(name: &str, agent: &Agent) -> Result<Arc<dyn LanguageModel>, Failure> {
+    let mut named = Named {
+        name: name.to_owned(),
+        base_url: None,
+    };
+    if !named.has_provider() {
+        named.base_url = models::address(agent.base_url.as_deref());
+    }
+    joined(connect(&named)?, Vec::new(), &agent.pace)
+}
