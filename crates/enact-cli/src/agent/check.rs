@@ -42,6 +42,8 @@ impl Check<'_> {
         let models = self.models(file);
         let mcp = servers::check(self, &file.mcp);
         self.tools(file);
+        let reach = self.reach(file);
+        self.variables("/secrets", &file.secrets);
         self.approval(file);
         if file.limits.cost_budget.is_some() && file.prices.is_empty() {
             let message = "a cost budget needs prices: say what a million tokens cost under \
@@ -67,6 +69,8 @@ impl Check<'_> {
         agent.temperature = file.temperature;
         agent.tools.clone_from(&file.tools);
         agent.files = file.files.as_ref().map(|path| self.folder.join(path));
+        agent.reach = reach;
+        agent.secrets.clone_from(&file.secrets);
         let approval = file.approval.iter();
         agent.approval = approval
             .map(|(name, approval)| (name.clone(), confirmation(*approval)))

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use enact::tool::builtin;
+use enact::tool::builtin::{NAMES, SET_UP_TOOL_NAMES};
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -51,6 +51,14 @@ pub(super) struct AgentFile {
     /// A folder to work in, and not to leave. Hands over all tools for files, unless `tools` names
     /// some of them.
     pub(super) files: Option<PathBuf>,
+    /// What the tool `http_get` may read.
+    pub(super) http_get: Option<PagesEntry>,
+    /// Where and how the tool `shell` works. A person is asked before every command.
+    pub(super) shell: Option<ShellEntry>,
+    /// Variables of the environment whose values are kept out of runs, recordings and traces, beside
+    /// keys of providers and those that ENACT_SECRETS names.
+    #[serde(default)]
+    pub(super) secrets: Vec<String>,
     /// Whether a person is asked before the calls of a tool, whatever the tool says of itself.
     #[serde(default)]
     pub(super) approval: IndexMap<String, Approval>,
@@ -145,6 +153,38 @@ pub(super) enum CompletionName {
 pub(super) enum Approval {
     Always,
     Never,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PagesEntry {
+    /// Hosts that may be read from: a name, `*.name` for all below it, `*` for any, with `:PORT` for
+    /// another port than 80 and 443.
+    #[schemars(length(min = 1))]
+    pub(super) hosts: Vec<String>,
+    /// Whether private addresses may be read from, too: this machine and its network.
+    pub(super) private: Option<bool>,
+    /// How long reading a page may take, redirects included; "20s" unless given.
+    pub(super) timeout: Option<String>,
+    /// How many bytes of a page are read at most; 500000 unless given.
+    #[schemars(range(min = 1))]
+    pub(super) max_bytes: Option<u32>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShellEntry {
+    /// The folder in which commands start.
+    pub(super) folder: PathBuf,
+    /// Variables that commands may see, beside PATH, HOME and the like.
+    #[serde(default)]
+    pub(super) env: Vec<String>,
+    /// How long a command may take; "60s" unless given.
+    pub(super) timeout: Option<String>,
+    /// How many bytes of each output are shown, half from its beginning, half from its end; 20000
+    /// unless given.
+    #[schemars(range(min = 1))]
+    pub(super) max_output: Option<u32>,
 }
 
 /// What is not given is as without the table.
@@ -295,8 +335,9 @@ pub(super) struct MemberEntry {
 }
 
 fn tool_names(_: &mut SchemaGenerator) -> Schema {
+    let names = [NAMES, SET_UP_TOOL_NAMES].concat();
     json_schema!({
         "type": "array",
-        "items": {"type": "string", "enum": builtin::NAMES},
+        "items": {"type": "string", "enum": names},
     })
 }

@@ -5,6 +5,7 @@ mod command;
 mod file;
 mod init;
 mod problem;
+mod reach;
 mod resolved;
 mod schema;
 mod servers;

@@ -87,7 +87,9 @@ fn a_new_file_is_accepted_with_every_comment_made_a_line() {
     });
     let text: Vec<String> = uncommented.collect();
     assert!(lines > 30, "the comments were not read: {lines}");
-    write(&place, "agent.toml", &text.join("\n"));
+    let text = text.join("\n");
+    let all = text.replace("tools = [", "tools = [\"http_get\", \"shell\", ");
+    write(&place, "agent.toml", &all);
     write(&place, "researcher.toml", "signature = 'topic -> summary'");
     let said = enact(["check", &path]).said();
     assert_eq!(said.code, 0, "{said:?}");
@@ -260,4 +262,56 @@ fn agents_that_call_each_other_in_a_circle_are_refused_by_name() {
     assert_eq!(said.code, 2, "{said:?}");
     let line = format!("{two}:2:1: unknown key `tool`: did you mean `tools`?\n");
     assert_eq!(said.stderr, line.repeat(2));
+}
+
+#[test]
+fn tools_that_reach_further_are_told_how_far_and_handed_over() {
+    let text = r#"signature = "task -> answer"
+tools = ["http_get", "calculator"]
+secrets = ["DOOR", "correct horse"]
+
+[shell]
+folder = "nowhere"
+env = ["A=b"]
+timeout = "soon"
+"#;
+    let said = problems(text);
+    assert_eq!(said.len(), 6, "{said:?}");
+    assert_eq!(
+        said[0],
+        "2:10: the tool `http_get` has to be told how far it reaches: say `hosts` under \
+         `[http_get]`"
+    );
+    assert!(said[1].starts_with("3:20: give the name of a variable"));
+    assert_eq!(
+        said[2],
+        "5:2: `[shell]` is for the tool `shell`, which is not handed over: name it in `tools`"
+    );
+    assert!(
+        said[3].starts_with("6:10: commands cannot run in"),
+        "{said:?}"
+    );
+    assert!(said[4].starts_with("7:8: give the name of a variable"));
+    assert_eq!(said[5], "8:11: give a time such as 90s, 30m or 2h");
+
+    let text = r#"signature = "task -> answer"
+tools = ["http_get"]
+http_get = { hosts = ["docs.rs", "a b"], max_bytes = 0, timout = "1s" }
+"#;
+    assert_eq!(
+        problems(text),
+        [
+            "3:54: give a number of 1 or more",
+            "3:57: unknown key `timout`: did you mean `timeout`?",
+        ]
+    );
+    let text = text.replace(", max_bytes = 0, timout = \"1s\"", "");
+    assert_eq!(problems(&text).len(), 1);
+    assert!(
+        problems(&text)[0].starts_with("3:34: "),
+        "{:?}",
+        problems(&text)
+    );
+    let text = text.replace("\"docs.rs\", \"a b\"", "");
+    assert_eq!(problems(&text), ["3:22: the list is empty"]);
 }

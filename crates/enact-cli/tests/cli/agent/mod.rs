@@ -2,6 +2,7 @@
 
 mod checked;
 mod documented;
+mod reaching;
 mod together;
 mod used;
 
