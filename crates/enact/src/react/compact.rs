@@ -97,7 +97,9 @@ pub(super) fn summary_request(state: &RunState, covers: usize, overflow: Overflo
 
 /// What the answering predictor sees: the conversation before, the inputs, and, after steps, the
 /// trajectory with its pictures.
-pub(super) fn extract_entries(state: &RunState) -> Vec<Entry> {
+///
+/// Each text of the trajectory has at most `clip` characters.
+pub(super) fn extract_entries(state: &RunState, clip: usize) -> Vec<Entry> {
     let entries = state.run().transcript();
     let own = state.started().history.entries().len();
     let mut before = Vec::new();
@@ -125,7 +127,7 @@ pub(super) fn extract_entries(state: &RunState) -> Vec<Entry> {
         .flat_map(|result| result.observation.images.iter().cloned())
         .collect();
     let shown: Vec<_> = steps.into_iter().map(|entry| state.shown(entry)).collect();
-    let trajectory = text::of_entries(shown.iter().map(AsRef::as_ref), usize::MAX);
+    let trajectory = text::of_entries(shown.iter().map(AsRef::as_ref), clip);
     values.insert("trajectory".to_owned(), Value::String(trajectory));
     before.push(Entry::Inputs { values });
     if !images.is_empty() {

@@ -5,12 +5,15 @@ use std::time::Duration;
 use super::compact;
 use super::spending::Room;
 use super::state::{Acting, AfterSummary, CallState, CallStatus, Phase, RunState};
-use crate::model::{ModelErrorKind, Reply};
+use crate::model::{ModelErrorKind, Prompt, Reply};
 use crate::run::{
     Call, Entry, Event, Observation, PlannedCall, PredictorName, Record, StepOutcome, Stepped,
     TerminationReason, transcript,
 };
 use crate::tool::Effect;
+
+/// How long the texts of a trajectory may be where a budget has no room for all of it.
+const CLIPS: [usize; 3] = [2_000, 300, 40];
 
 impl RunState {
     /// Takes an event into the state. The record's position must be the next one.
@@ -294,19 +297,25 @@ impl RunState {
             PredictorName::Extract => {
                 let limit = self.started().limits.max_repairs;
                 if let Phase::Extract {
-                    prompt, misreads, ..
+                    reason,
+                    prompt,
+                    misreads,
                 } = &mut self.phase
                 {
-                    *misreads += 1;
-                    if *misreads > limit {
+                    let (reason, misreads) = (*reason, *misreads + 1);
+                    if misreads > limit {
                         let message = format!(
                             "no outputs: {misreads} replies could not be read; the last problem: {problem}"
                         );
                         let reason = TerminationReason::Failure;
                         self.phase = Phase::Fail { reason, message };
                     } else {
+                        let mut prompt = std::mem::take(prompt);
                         let adapter = self.wording.adapter(predictor);
-                        self.program.extract.render_onto(adapter, &added, prompt);
+                        self.program
+                            .extract
+                            .render_onto(adapter, &added, &mut prompt);
+                        self.ask_for_outputs(reason, prompt, misreads);
                     }
                 }
             }
@@ -427,23 +436,41 @@ impl RunState {
         };
     }
 
+    /// Asks for the outputs, from as much of the trajectory as there is room for: the last reply and
+    /// what its calls gave may be longer than what was kept free for the answer.
     pub(super) fn enter_extract(&mut self, reason: TerminationReason) {
-        let entries = compact::extract_entries(self);
-        let prompt = self.render(PredictorName::Extract, &entries);
-        if let Room::None(budget) = self.room(PredictorName::Extract, &prompt) {
-            self.phase = Phase::Fail {
+        let render = |clip| {
+            self.render(
+                PredictorName::Extract,
+                &compact::extract_entries(self, clip),
+            )
+        };
+        let has_room =
+            |prompt: &Prompt| !matches!(self.room(PredictorName::Extract, prompt), Room::None(_));
+        let mut prompt = render(usize::MAX);
+        for clip in CLIPS {
+            if has_room(&prompt) {
+                break;
+            }
+            prompt = render(clip);
+        }
+        self.ask_for_outputs(reason, prompt, 0);
+    }
+
+    fn ask_for_outputs(&mut self, reason: TerminationReason, prompt: Prompt, misreads: u32) {
+        self.phase = match self.room(PredictorName::Extract, &prompt) {
+            Room::None(budget) => Phase::Fail {
                 reason: budget,
                 message: format!(
                     "the {} leaves no room for an answer: raise it, or give shorter inputs",
                     budget.as_str().replace('_', " ")
                 ),
-            };
-            return;
-        }
-        self.phase = Phase::Extract {
-            reason,
-            prompt,
-            misreads: 0,
+            },
+            _ => Phase::Extract {
+                reason,
+                prompt,
+                misreads,
+            },
         };
     }
 

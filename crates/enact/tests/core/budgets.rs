@@ -8,7 +8,8 @@ use enact::model::{
     calls, say,
 };
 use enact::run::Event;
-use enact::{ErrorKind, ReAct, TerminationReason, Tools, values};
+use enact::tool::ToolSpec;
+use enact::{ErrorKind, FnTool, ReAct, TerminationReason, ToolError, Tools, values};
 use futures_util::StreamExt as _;
 use proptest::prelude::*;
 use serde_json::json;
@@ -64,12 +65,42 @@ async fn a_budget_without_room_for_an_answer_asks_nobody() {
     assert_eq!(run.termination(), Some(TerminationReason::TokenBudget));
 }
 
+/// A search that finds a text of so many characters.
+fn finding(characters: usize) -> Tools {
+    let spec = ToolSpec::new("search", "Looks up.", json!({"type": "object"}));
+    Tools::new().with(FnTool::from_spec(spec, move |_, _| async move {
+        Ok::<_, ToolError>("word ".repeat(characters / 5))
+    }))
+}
+
+#[tokio::test]
+async fn room_for_the_answer_is_kept_whatever_a_call_gives() {
+    let played = agent(
+        "question -> answer",
+        finding(7_500),
+        [
+            call("search", json!({})).costing(Usage::of_request(300, 20)),
+            say(r#"{"reasoning": "r", "answer": "from what there is"}"#)
+                .costing(Usage::of_request(900, 20)),
+        ],
+    )
+    .map(|agent| agent.with_limits(|limits| limits.token_budget = Some(2_600)));
+    let done = played.call(values! { question: "q" }).await;
+    assert_eq!(done.termination, TerminationReason::TokenBudget);
+    assert_eq!(done.outputs["answer"], "from what there is");
+    let asked = &played.model.requests()[1];
+    let shown = asked.prompt.iter().last().unwrap().text();
+    assert!(shown.contains("characters left out"), "{shown}");
+}
+
 /// A model that uses as many tokens as its prompt can have at most, and as many for its reply as
 /// it is allowed, or fewer by chance.
 #[derive(Debug)]
 struct Spendthrift {
     shares: Vec<u64>,
     asked: AtomicUsize,
+    /// Whether its answers cannot be read.
+    mumbles: bool,
 }
 
 impl LanguageModel for Spendthrift {
@@ -93,7 +124,9 @@ impl LanguageModel for Spendthrift {
         let most = (request.prompt.bytes() + tools) as u64 / 3;
         let allowed = u64::from(request.options.max_tokens.unwrap_or(5_000));
         let usage = Usage::of_request(most * share / 100, allowed * share / 100);
-        let step = if request.tools.is_empty() {
+        let step = if request.tools.is_empty() && self.mumbles {
+            say("{")
+        } else if request.tools.is_empty() {
             say(r#"{"reasoning": "r", "answer": "a"}"#)
         } else {
             call("search", json!({"query": format!("query number {nth}")}))
@@ -118,11 +151,13 @@ proptest! {
         cost in prop::option::of(0.001_f64..0.5),
         calls in prop::option::of(0_u32..6),
         padding in 0_usize..3_000,
+        found in 0_usize..20_000,
         judges: bool,
         condenses: bool,
+        mumbles: bool,
     ) {
         let price = Price { input: 2.0, cached_input: None, output: 10.0 };
-        let agent = ReAct::dynamic("question -> answer", searching())
+        let agent = ReAct::dynamic("question -> answer", finding(found))
             .unwrap()
             .with_prices(Prices::new().with("scripted", price))
             .with_limits(|limits| {
@@ -130,15 +165,16 @@ proptest! {
                 limits.token_budget = tokens;
                 limits.cost_budget = cost;
                 limits.max_tool_calls = calls;
-                limits.max_observation_tokens = 1;
+                limits.max_observation_tokens = if condenses { 1 } else { 2_000 };
             })
             .with_rules(|rules| {
                 rules.judges = judges;
                 rules.condenses = condenses;
             })
-            .with_model(Spendthrift { shares, asked: AtomicUsize::new(0) });
+            .with_model(Spendthrift { shares, asked: AtomicUsize::new(0), mumbles });
         let question = "word ".repeat(padding / 5);
         let outcome = agent.call(values! { question: question }).blocking();
+        let answered = outcome.is_ok();
         let run = match outcome {
             Ok(outcome) => outcome.run().clone(),
             Err(error) => {
@@ -146,6 +182,8 @@ proptest! {
                 error.into_run().unwrap()
             }
         };
+        let began = run.events().any(|event| matches!(event, Event::ToolStarted { .. }));
+        prop_assert!(answered || mumbles || !began, "no room was kept for the answer");
         let usage = run.usage();
         if let Some(budget) = tokens {
             let spent = usage.input_tokens + usage.output_tokens;
