@@ -168,7 +168,7 @@ fn the_tools_of_a_file_are_listed_with_their_sources_and_rules() {
     let mut expected = vec![
         json!(["shell", "built-in", "effectful", "always"]),
         json!(["http_get", "built-in", "read_only", "never"]),
-        json!(["note", "built-in", "effectful", "always"]),
+        json!(["note", "built-in", "read_only", "always"]),
         json!(["helper", "agent", "idempotent", "always"]),
     ];
     if cfg!(unix) {
