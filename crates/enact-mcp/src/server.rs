@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use enact::Tools;
@@ -28,8 +29,10 @@ struct Shared {
     link: Mutex<Link>,
     /// All that it offers, also what is not used.
     offered: StdMutex<Vec<Tool>>,
-    /// Counts how often the server said that its tools changed.
+    /// Counts how often the server said that its tools changed, or was started again.
     changes: watch::Sender<u64>,
+    /// How many of these changes the list knows of.
+    known: AtomicU64,
 }
 
 /// How things stand with the server.
@@ -75,6 +78,7 @@ impl Server {
                 }),
                 offered: StdMutex::default(),
                 changes,
+                known: AtomicU64::new(0),
             }),
         };
         server.list(&peer).await?;
@@ -99,18 +103,26 @@ impl Server {
         offered.iter().map(|tool| tool.name.to_string()).collect()
     }
 
-    /// Told each time the server says that its tools have changed: [`refresh`](Server::refresh)
-    /// then asks for them again.
+    /// Told each time the server says that its tools have changed. Runs ask for them again before
+    /// their next step; [`refresh`](Server::refresh) does so at once.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.shared.changes.subscribe()
     }
 
-    /// Asks for the tools again. [`tools`](Server::tools) gives the new ones from then on; agents
-    /// that were built before keep theirs, because the log of a run says which it has.
+    /// Asks for the tools again. Agents and their runs have the new ones from the next step on.
     pub async fn refresh(&self) -> Result<(), Error> {
         let line = self.line().await;
         let line = line.map_err(|problem| Error::new(ErrorKind::Start, problem))?;
         self.list(&line.peer).await
+    }
+
+    /// Asks for the tools again if the server said that they have changed.
+    pub(crate) async fn refresh_if_changed(&self) -> Result<(), Error> {
+        let heard = *self.shared.changes.borrow();
+        if heard == self.shared.known.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        self.refresh().await
     }
 
     /// The tools that are used.
@@ -138,6 +150,8 @@ impl Server {
             Error::new(ErrorKind::Protocol, message)
         };
         let limit = self.shared.plan.start_timeout;
+        // A change that is heard of while the list is on its way may not be in it.
+        let heard = *self.shared.changes.borrow();
         let listed = match tokio::time::timeout(limit, peer.list_all_tools()).await {
             Ok(listed) => listed.map_err(|error| wrong(error.to_string()).with_source(error))?,
             Err(_) => return Err(wrong(format!("no answer within {limit:?}"))),
@@ -155,6 +169,7 @@ impl Server {
         }
         let offered = self.shared.offered.lock();
         *offered.unwrap_or_else(PoisonError::into_inner) = listed;
+        self.shared.known.store(heard, Ordering::Release);
         Ok(())
     }
 
@@ -192,10 +207,14 @@ impl Server {
                 continue;
             }
             *link = match Connection::open(&self.shared.plan, &self.shared.changes).await {
-                Ok(connection) => Link::Up {
-                    connection: Box::new(connection),
-                    was_restarted: true,
-                },
+                Ok(connection) => {
+                    // It may have come back as another one.
+                    self.shared.changes.send_modify(|count| *count += 1);
+                    Link::Up {
+                        connection: Box::new(connection),
+                        was_restarted: true,
+                    }
+                }
                 Err(error) => Link::Lost(format!(
                     "the MCP server `{name}` ended{} and could not be started again: {error}",
                     bracketed(&words)

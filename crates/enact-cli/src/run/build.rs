@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use enact::model::ModelOptions;
-use enact::{AdapterChoice, AgentTool, Error, LanguageModel, ReAct, Tool, Tools};
+use enact::{AdapterChoice, AgentTool, Error, LanguageModel, ReAct, Tools};
 use enact_sqlite::SqliteStore;
 
 use super::asked::connected;
@@ -90,15 +90,4 @@ pub(super) fn adapter(name: Option<&str>) -> Result<AdapterChoice, Failure> {
             }),
         None => Ok(AdapterChoice::default()),
     }
-}
-
-/// A tool that a run had from a server, if it is still to be had.
-pub(super) fn still_offered(offered: &Tools, name: &str) -> Result<Arc<dyn Tool>, Failure> {
-    offered.get(name).cloned().ok_or_else(|| {
-        let message = format!(
-            "the run has the tool `{name}`, which its MCP servers do not offer any more: it \
-             cannot go on with other tools than it began with"
-        );
-        Failure::failed("tools", message)
-    })
 }

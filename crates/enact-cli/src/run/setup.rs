@@ -5,14 +5,16 @@ use std::sync::Arc;
 use enact::model::ModelOptions;
 use enact::run::AgentSpec;
 use enact::signature::Dynamic;
-use enact::{Call, Demo, Error, History, LanguageModel, ReAct, Run, Tools, Values};
+use enact::tool::Confirmation;
+use enact::{Call, Demo, Error, History, LanguageModel, ReAct, Run, Values};
 use enact_sqlite::SqliteStore;
+use indexmap::IndexMap;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::asked::{Asked, another};
-use super::build::{adapter, build, members, still_offered};
+use super::build::{adapter, build, members};
 use super::history;
 use crate::agent::{Agent, Member};
 use crate::args::{AgentArgs, RecordingArgs};
@@ -30,6 +32,7 @@ const PACE: &str = "pace";
 const MCP: &str = "mcp";
 const REACH: &str = "reach";
 const SECRETS: &str = "secrets";
+const APPROVAL: &str = "approval";
 const DEMOS: &str = "demos";
 const AGENTS: &str = "agents";
 
@@ -133,31 +136,36 @@ impl Setup {
         let mut servers = Servers::default();
         let callable: Vec<Member> = noted(spec, AGENTS)?.unwrap_or_default();
         let others = members(&callable, &asked.tape, Some(store), &mut servers).await?;
-        let names = || spec.tools.iter().map(|tool| tool.name.as_str());
-        let offered = match noted::<Noted>(spec, MCP)? {
-            Some(noted) => {
-                let own = noted.own.iter().map(String::as_str).collect();
+        let tools = match noted::<Noted>(spec, MCP)? {
+            Some(list) => {
+                let own = list.own.iter().map(String::as_str).collect();
                 let own = tools::pick(own, files.as_ref(), &reach)?;
-                let its = Servers::start(&noted).await?;
-                let offered = its.join(own.and(others));
+                let its = Servers::start(&list).await?;
+                let joined = its.join(own.and(others));
                 servers.and(its);
-                offered
+                // What the servers offer by now is taken in by the run, under the same rules.
+                let rules: IndexMap<String, Confirmation> =
+                    noted(spec, APPROVAL)?.unwrap_or_default();
+                rules.into_iter().fold(joined, |tools, (name, rule)| {
+                    tools.with_confirmation_whenever(&name, rule)
+                })
             }
             None => {
-                let own = names().filter(|name| others.get(name).is_none());
-                tools::pick(own.collect(), files.as_ref(), &reach)?.and(others)
+                let names = spec.tools.iter().map(|tool| tool.name.as_str());
+                let own = names.filter(|name| others.get(name).is_none());
+                let all = tools::pick(own.collect(), files.as_ref(), &reach)?.and(others);
+                spec.tools.iter().fold(all, |tools, tool| {
+                    tools.with_confirmation_whenever(&tool.name, tool.confirmation.clone())
+                })
             }
         };
-        let tools = names().map(|name| still_offered(&offered, name));
-        let tools: Result<Vec<_>, Failure> = tools.collect();
-        let tools = tools?.into_iter().fold(Tools::new(), Tools::with_shared);
         let demos: Vec<Demo> = noted(spec, DEMOS)?.unwrap_or_default();
         let extract = adapter(Some(&spec.adapter))?;
         let step = adapter(spec.step_adapter.as_deref().or(Some(&spec.adapter)))?;
         let mut options = ModelOptions::default();
         options.temperature = spec.notes.get(TEMPERATURE).and_then(Value::as_f64);
         let build = || -> Result<ReAct, Error> {
-            let mut agent = ReAct::dynamic(spec.signature.clone(), tools)?
+            let agent = ReAct::dynamic(spec.signature.clone(), tools)?
                 .with_completion(spec.completion)?
                 // The log knows them, but prompts are worded by them, too.
                 .with_rules(|rules| rules.clone_from(&started.rules))
@@ -166,9 +174,6 @@ impl Setup {
                 .with_adapter(extract)
                 .with_step_adapter(step)
                 .with_model(asked.model);
-            for tool in &spec.tools {
-                agent = agent.with_confirmation(&tool.name, tool.confirmation.clone())?;
-            }
             Ok(agent)
         };
         let agent = build().map_err(|error| Failure::from(&error))?;
@@ -206,6 +211,10 @@ fn notes(agent: &Agent) -> Result<Values, Failure> {
     }
     if let Some(mcp) = &agent.mcp {
         notes.insert(MCP.to_owned(), written(mcp)?);
+        // Tools of servers may come and go: their rules stay.
+        if !agent.approval.is_empty() {
+            notes.insert(APPROVAL.to_owned(), written(&agent.approval)?);
+        }
     }
     if agent.reach != Reach::default() {
         notes.insert(REACH.to_owned(), written(&agent.reach)?);

@@ -157,6 +157,10 @@ impl Narrator {
                 ..
             } => self.aside("nobody answered in time: rejected"),
             Event::Noticed { text, .. } => self.aside(text),
+            Event::ToolsChanged { tools } => {
+                let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+                self.aside(&format!("the tools have changed: {}", names.join(", ")));
+            }
             Event::Withdrawn { .. } => self.aside("an answer was taken back"),
             Event::Summarised { .. } => {
                 self.aside("the transcript was too long and was summarised")

@@ -8,6 +8,7 @@
 )]
 
 mod asking;
+mod changing;
 mod ending;
 mod starting;
 

@@ -12,7 +12,7 @@ mod updates;
 mod writing;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -24,7 +24,7 @@ use crate::model::{LanguageModel, ModelError, ModelErrorKind, Reply, Secrets};
 use crate::react::{ModelCall, Next, RunState};
 use crate::run::store::{Lease, Store};
 use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
-use crate::tool::Tools;
+use crate::tool::{Tool, Tools};
 
 use running::Running;
 pub(crate) use updates::{AfterCall, Condition};
@@ -41,7 +41,7 @@ pub(crate) struct Journal {
 /// What a run needs from the outside.
 pub(crate) struct World {
     pub(crate) models: HashMap<PredictorName, Arc<dyn LanguageModel>>,
-    pub(crate) tools: Tools,
+    pub(crate) tools: RwLock<Tools>,
     pub(crate) cancellation: CancellationToken,
     /// Stops the loop without ending the run.
     pub(crate) interruption: CancellationToken,
@@ -103,6 +103,9 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                         record(state, world, [Event::LoopEnded { reason }]).await?;
                         continue;
                     }
+                }
+                if call.predictor == PredictorName::Step && has_other_tools(state, world).await? {
+                    continue;
                 }
                 let began = Instant::now();
                 let mut writing = writing(state, world, call.predictor);
@@ -173,6 +176,44 @@ fn ends(state: &RunState, world: &World) -> bool {
     };
     let step = state.run().last_step();
     step.is_some_and(|step| condition.holds(&step))
+}
+
+/// Takes in tools that have changed, and tells whether they have.
+async fn has_other_tools(state: &mut RunState, world: &World) -> Result<bool, Error> {
+    let tools = world.tools();
+    if !tools.may_change() {
+        return Ok(false);
+    }
+    let refreshed = tokio::select! {
+        biased;
+        // The loop sees to it.
+        () = world.cancellation.cancelled() => return Ok(true),
+        () = world.interruption.cancelled() => return Ok(true),
+        refreshed = within(state.time_left(), tools.refreshed()) => refreshed,
+    };
+    // The run goes on with the tools that it has: a call of one that is gone says so.
+    let refreshed = match refreshed {
+        Some(Ok(refreshed)) => refreshed,
+        Some(Err(error)) => {
+            tracing::warn!(%error, "the tools could not be listed again");
+            return Ok(false);
+        }
+        None => {
+            record(state, world, [state.out_of_time()]).await?;
+            return Ok(true);
+        }
+    };
+    let changed = match state.tools_changed(&refreshed) {
+        Ok(changed) => changed,
+        Err(error) => {
+            tracing::warn!(%error, "the tools have changed to what cannot be used");
+            return Ok(false);
+        }
+    };
+    world.take_tools(refreshed);
+    let is_changed = changed.is_some();
+    record(state, world, changed).await?;
+    Ok(is_changed)
 }
 
 /// Does something in the time that is left; `None` when it takes longer.
@@ -273,6 +314,24 @@ pub(crate) async fn record(
 }
 
 impl World {
+    /// The tools as they are now.
+    fn tools(&self) -> Tools {
+        self.tools
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn take_tools(&self, tools: Tools) {
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
+    }
+
+    /// The tool of this name.
+    fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        tools.get(name).cloned()
+    }
+
     /// Makes records durable, then tells whoever watches.
     pub(crate) async fn write(&self, records: &[Record]) -> Result<(), Error> {
         if let Some(journal) = &self.journal {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::World;
 use crate::error::{Error, ErrorKind};
 use crate::run::{Event, Started};
+use crate::tool::ToolSpec;
 
 impl World {
     /// The event without secrets.
@@ -19,16 +20,24 @@ impl World {
             (Some(Event::Started(redacted)), Event::Started(began)) => {
                 Event::Started(Arc::new(with_rules_of(began, &redacted)))
             }
+            (Some(Event::ToolsChanged { mut tools }), Event::ToolsChanged { tools: before }) => {
+                keep_rules(&mut tools, before);
+                Event::ToolsChanged { tools }
+            }
             (Some(redacted), _) => redacted,
         })
     }
 }
 
-/// A function that says when to ask is lost on the way through JSON.
 fn with_rules_of(began: &Started, redacted: &Started) -> Started {
     let mut started = redacted.clone();
-    for (tool, before) in started.agent.tools.iter_mut().zip(&began.agent.tools) {
+    keep_rules(&mut started.agent.tools, &began.agent.tools);
+    started
+}
+
+/// A function that says when to ask is lost on the way through JSON.
+fn keep_rules(tools: &mut [ToolSpec], before: &[ToolSpec]) {
+    for (tool, before) in tools.iter_mut().zip(before) {
         tool.confirmation = before.confirmation.clone();
     }
-    started
 }

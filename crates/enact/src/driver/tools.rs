@@ -61,8 +61,8 @@ fn context(world: &World, run: &Run, planned: &ToolCall) -> ToolContext {
 
 /// Lets go of a call that will not be taken up again.
 pub(super) async fn abandon(world: &World, run: &Run, call: &ToolCall) {
-    if let Some(tool) = world.tools.get(&call.call.name) {
-        let_go(&**tool, context(world, run, call)).await;
+    if let Some(tool) = world.tool(&call.call.name) {
+        let_go(&*tool, context(world, run, call)).await;
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) fn run(
     run: &Run,
     planned: ToolCall,
 ) -> impl Future<Output = Outcome> + Send + use<> {
-    let tool = world.tools.get(&planned.call.name).cloned();
+    let tool = world.tool(&planned.call.name);
     let mut context = context(world, run, &planned);
     let after_call = world.after_call.clone();
     async move {
@@ -86,8 +86,9 @@ pub(super) fn run(
         let call = planned.call;
         let name = call.name.clone();
         let Some(tool) = tool else {
-            let observation =
-                Observation::error(format!("Error executing {name}: it is not available"));
+            let observation = Observation::error(format!(
+                "Error executing {name}: it is not available any more"
+            ));
             spans::fail_here("not_found");
             return finished(call.id, observation, began);
         };

@@ -388,11 +388,19 @@ fn resume(
     (world, wording, agent): (World, Wording, AgentSpec),
     run: Run,
 ) -> Result<(World, RunState), Error> {
-    if let Some(difference) = run.started().agent.difference(&agent) {
+    let mut began = run.started().agent.clone();
+    let mut program = core.program().clone();
+    if core.tools().may_change() {
+        // Which tools the run has is what its log says. What is different by now is taken in before
+        // the next step.
+        let tools = std::mem::take(&mut began.tools);
+        program = Arc::new(program.with_tools(tools)?);
+    }
+    if let Some(difference) = began.difference(&agent) {
         let message = format!("the run was made by another agent: {difference}");
         return Err(Error::new(ErrorKind::Log, message).with_run(run));
     }
-    let state = RunState::resume(core.program().clone(), wording, run)?;
+    let state = RunState::resume(program, wording, run)?;
     Ok((world, state))
 }
 

@@ -81,8 +81,8 @@ impl Confirmations {
             }
             let decision = match asked.question.fitting(decision)? {
                 Decision::Edit { name, args } => {
-                    let (name, args) = check_call(&run.started().agent.tools, &name, args)
-                        .map_err(AnswerError::InvalidEdit)?;
+                    let (name, args) =
+                        check_call(run.tools(), &name, args).map_err(AnswerError::InvalidEdit)?;
                     Decision::Edit { name, args }
                 }
                 other => other,

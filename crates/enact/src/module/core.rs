@@ -1,7 +1,7 @@
 //! What all modules have in common: a program, its tools, and whom to ask in which words.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -316,7 +316,7 @@ impl Core {
         Ok((
             World {
                 models,
-                tools: self.tools.clone(),
+                tools: RwLock::new(self.tools.clone()),
                 cancellation: stops.cancellation,
                 interruption: stops.interruption,
                 listener,

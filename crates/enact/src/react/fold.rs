@@ -114,6 +114,7 @@ impl RunState {
                 self.extend_step_prompt(&[transcript::noticed(text)]);
                 self.continue_loop();
             }
+            Event::ToolsChanged { tools } => self.fold_tools(tools),
             Event::Asked(question) => {
                 let mut question = question.clone();
                 question.expires_at = self.started().limits.expiry(record.at);

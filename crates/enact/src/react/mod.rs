@@ -6,6 +6,7 @@
 
 mod answers;
 mod asides;
+mod changed;
 mod check;
 mod compact;
 mod fold;

@@ -11,7 +11,7 @@ use crate::run::{Limits, PredictorName, Rules, Standing};
 use crate::signature::{
     Checked, Field, InputError, SchemaError, Signature, SignatureError, Type, Validator, Values,
 };
-use crate::tool::{ToolSetError, ToolSpec, Tools};
+use crate::tool::{Confirmation, ToolSetError, ToolSpec, Tools, check_names};
 
 /// Tool names that enact keeps for itself.
 pub const RESERVED_TOOLS: &[&str] = &["submit", "finish"];
@@ -92,7 +92,7 @@ impl Program {
             signature.clone(),
             None,
             signature,
-            Tools::new(),
+            Vec::new(),
             Completion::default(),
         )
     }
@@ -101,13 +101,7 @@ impl Program {
     pub fn chain_of_thought(signature: Signature) -> Result<Self, ProgramError> {
         signature.check_reserved()?;
         let reasoned = with_reasoning(&signature)?;
-        Self::assemble(
-            signature,
-            None,
-            reasoned,
-            Tools::new(),
-            Completion::default(),
-        )
+        Self::assemble(signature, None, reasoned, Vec::new(), Completion::default())
     }
 
     /// An agent with tools.
@@ -118,10 +112,8 @@ impl Program {
     ) -> Result<Self, ProgramError> {
         signature.check_reserved()?;
         tools.check(RESERVED_TOOLS)?;
-        let specs = tools.iter().map(|tool| tool.spec().clone()).collect();
-        let tooling = Tooling::new(signature.clone(), specs, completion);
-        let step = step_signature(&signature, &tooling)?;
-        let step = Predictor::new(step, Some(tooling)).map_err(schema_of("the step"))?;
+        let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec().clone()).collect();
+        let step = step(&signature, specs.clone(), completion)?;
         let trajectory = Field::new("trajectory", Type::Str)
             .describe("What was done to solve the task, and what came of it.");
         let extract = with_reasoning(&signature)?
@@ -131,27 +123,49 @@ impl Program {
                  where it does not settle an output, give the best answer it supports.",
                 signature.instructions()
             ));
-        Self::assemble(signature, Some(step), extract, tools.clone(), completion)
+        Self::assemble(signature, Some(step), extract, specs, completion)
+    }
+
+    /// The same agent with other tools.
+    pub(crate) fn with_tools(&self, mut specs: Vec<ToolSpec>) -> Result<Self, ProgramError> {
+        check_names(specs.iter().map(|spec| spec.name.as_str()), RESERVED_TOOLS)?;
+        for spec in &mut specs {
+            // A function that says when to ask is lost on the way through a log.
+            if let (Confirmation::When(_), Some((known, _))) =
+                (&spec.confirmation, self.tool(&spec.name))
+                && known.confirmation == spec.confirmation
+            {
+                spec.confirmation = known.confirmation.clone();
+            }
+        }
+        let step = match &self.step {
+            Some(old) => {
+                let mut step = step(&self.declared, specs.clone(), self.completion)?;
+                if let Some(instructions) = old.tuned_instructions() {
+                    step.set_instructions(instructions);
+                }
+                step.take_settings(old.clone());
+                Some(step)
+            }
+            None => None,
+        };
+        Ok(Self {
+            step,
+            checks: checks(specs)?,
+            ..self.clone()
+        })
     }
 
     fn assemble(
         declared: Signature,
         step: Option<Predictor>,
         extract: Signature,
-        tools: Tools,
+        tools: Vec<ToolSpec>,
         completion: Completion,
     ) -> Result<Self, ProgramError> {
         let outputs =
             Validator::new(declared.output_schema()).map_err(schema_of("the signature"))?;
         let inputs = Validator::new(declared.input_schema()).map_err(schema_of("the signature"))?;
-        let mut checks = Vec::with_capacity(tools.len());
-        for tool in tools.iter() {
-            let spec = tool.spec().clone();
-            let validator = Validator::new(spec.parameters.clone()).map_err(schema_of(
-                &format!("the parameters of tool `{}`", spec.name),
-            ))?;
-            checks.push((spec, validator));
-        }
         Ok(Self {
             declared,
             inputs: Arc::new(inputs),
@@ -167,7 +181,7 @@ impl Program {
             limits: Limits::default(),
             rules: Rules::default(),
             before_call: None,
-            checks: checks.into(),
+            checks: checks(tools)?,
         })
     }
 
@@ -224,6 +238,27 @@ impl Program {
 fn schema_of(context: &str) -> impl FnOnce(SchemaError) -> ProgramError {
     let context = context.to_owned();
     move |source| ProgramError::Schema { context, source }
+}
+
+/// The tools with the checks of their arguments.
+fn checks(specs: Vec<ToolSpec>) -> Result<Arc<[(ToolSpec, Validator)]>, ProgramError> {
+    let checked = specs.into_iter().map(|spec| {
+        let whose = format!("the parameters of tool `{}`", spec.name);
+        let validator = Validator::new(spec.parameters.clone()).map_err(schema_of(&whose))?;
+        Ok((spec, validator))
+    });
+    checked.collect()
+}
+
+/// The predictor that chooses calls of these tools.
+fn step(
+    declared: &Signature,
+    specs: Vec<ToolSpec>,
+    completion: Completion,
+) -> Result<Predictor, ProgramError> {
+    let tooling = Tooling::new(declared.clone(), specs, completion);
+    let step = step_signature(declared, &tooling)?;
+    Predictor::new(step, Some(tooling)).map_err(schema_of("the step"))
 }
 
 /// The signature of one step: the user's inputs, and a thought with one tool call.

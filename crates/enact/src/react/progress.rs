@@ -124,6 +124,11 @@ impl Progress {
         finding
     }
 
+    /// No answer holds any more.
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+    }
+
     /// Answers hold until something may have changed.
     fn remember(&mut self, acting: &Acting, effect: &impl Fn(&str) -> Effect) {
         let ran = || acting.calls.iter().filter(|state| state.ran.is_some());

@@ -12,6 +12,7 @@ use super::repair::Repair;
 use super::started::Started;
 use crate::model::{ModelErrorKind, Reply, Usage};
 use crate::signature::Values;
+use crate::tool::ToolSpec;
 
 /// The version of the log format that this release writes.
 pub const FORMAT: u32 = 1;
@@ -99,6 +100,11 @@ pub enum Event {
         about: Notice,
         /// In these words.
         text: String,
+    },
+    /// The tools are others from here on. Written between steps.
+    ToolsChanged {
+        /// The tools as they now are, without the completing one.
+        tools: Vec<ToolSpec>,
     },
     /// A person is asked.
     Asked(Box<Question>),

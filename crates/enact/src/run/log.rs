@@ -16,6 +16,7 @@ use super::trajectory::Trajectory;
 use super::transcript;
 use crate::model::{ModelErrorKind, Usage};
 use crate::signature::Values;
+use crate::tool::ToolSpec;
 
 /// The log of one run. Everything else that is told of a run is computed from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -113,6 +114,15 @@ impl Run {
     /// How the run began.
     pub fn started(&self) -> &Started {
         &self.started
+    }
+
+    /// The tools that it has by now, without the completing one.
+    pub fn tools(&self) -> &[ToolSpec] {
+        let changed = self.events().rev().find_map(|event| match event {
+            Event::ToolsChanged { tools } => Some(tools),
+            _ => None,
+        });
+        changed.unwrap_or(&self.started.agent.tools)
     }
 
     /// The run's id.

@@ -13,6 +13,7 @@ pub(crate) mod nanos;
 mod output;
 mod set;
 mod spec;
+mod toolbox;
 
 use std::fmt;
 use std::pin::Pin;
@@ -24,8 +25,10 @@ pub use context::{Progress, ToolContext};
 pub use error::ToolError;
 pub use function::{FnTool, parameters_of, read_args};
 pub use output::{IntoToolResult, ToolOutput};
+pub(crate) use set::check_names;
 pub use set::{ToolSetError, Tools};
 pub use spec::{Effect, ToolSpec};
+pub use toolbox::Toolbox;
 
 /// The future of one tool call.
 pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;

@@ -1,19 +1,25 @@
 //! A set of tools with distinct names.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use enact_signature::Values;
 
-use super::{Confirmation, Tool, ToolContext, ToolFuture, ToolSpec};
+use super::{Confirmation, Tool, ToolContext, ToolError, ToolFuture, ToolSpec, Toolbox};
 
-/// The tools of an agent, in the order in which the model sees them.
+/// The tools of an agent, in the order in which the model sees them: those of toolboxes last.
 ///
 /// Cheap to clone. Names are checked when an agent is built from the set.
 #[derive(Clone, Default)]
 pub struct Tools {
     list: Vec<Arc<dyn Tool>>,
+    /// Those of the list that are not from a toolbox, as they were put in.
+    fixed: Vec<Arc<dyn Tool>>,
+    boxes: Vec<Arc<dyn Toolbox>>,
+    /// Rules from outside, for tools that come back or are described anew.
+    rules: Vec<(String, Confirmation)>,
 }
 
 impl Tools {
@@ -24,39 +30,87 @@ impl Tools {
 
     /// The same with one more.
     #[must_use]
-    pub fn with(mut self, tool: impl Tool + 'static) -> Self {
-        self.list.push(Arc::new(tool));
-        self
+    pub fn with(self, tool: impl Tool + 'static) -> Self {
+        self.with_shared(Arc::new(tool))
     }
 
     /// The same with one more that is shared already.
     #[must_use]
     pub fn with_shared(mut self, tool: Arc<dyn Tool>) -> Self {
-        self.list.push(tool);
-        self
+        self.fixed.push(tool);
+        self.assembled()
     }
 
     /// The same with all tools of another set.
     #[must_use]
     pub fn and(mut self, other: Tools) -> Self {
-        self.list.extend(other.list);
+        self.fixed.extend(other.fixed);
+        self.boxes.extend(other.boxes);
+        self.rules.extend(other.rules);
+        self.assembled()
+    }
+
+    /// The same with the tools of a toolbox, whichever it has: runs pick up changes between their
+    /// steps.
+    #[must_use]
+    pub fn with_toolbox(mut self, toolbox: Arc<dyn Toolbox>) -> Self {
+        self.boxes.push(toolbox);
+        self.assembled()
+    }
+
+    /// Whether its tools may change.
+    pub fn may_change(&self) -> bool {
+        !self.boxes.is_empty()
+    }
+
+    /// The set as it now is, under the same rules.
+    pub(crate) async fn refreshed(&self) -> Result<Self, ToolError> {
+        for toolbox in &self.boxes {
+            toolbox.refresh().await?;
+        }
+        Ok(self.clone().assembled())
+    }
+
+    /// The list: what was put in, then what toolboxes have, all under the rules.
+    fn assembled(mut self) -> Self {
+        self.list.clone_from(&self.fixed);
+        for toolbox in &self.boxes {
+            let taken: Vec<&str> = self.names().collect();
+            let more = toolbox.tools(&taken);
+            self.list.extend(more);
+        }
+        for (name, rule) in &self.rules {
+            let ruled = self
+                .list
+                .iter_mut()
+                .filter(|tool| tool.spec().name == *name);
+            for place in ruled {
+                *place = Arc::new(Ruled {
+                    spec: place.spec().clone().with_confirmation(rule.clone()),
+                    tool: Arc::clone(place),
+                });
+            }
+        }
         self
     }
 
     /// The same with another rule for asking about the tool of this name.
     pub fn with_confirmation(
-        mut self,
+        self,
         name: &str,
         confirmation: Confirmation,
     ) -> Result<Self, ToolSetError> {
-        let Some(place) = self.list.iter_mut().find(|tool| tool.spec().name == name) else {
+        if self.get(name).is_none() {
             return Err(ToolSetError::UnknownName(name.to_owned()));
-        };
-        *place = Arc::new(Ruled {
-            spec: place.spec().clone().with_confirmation(confirmation),
-            tool: Arc::clone(place),
-        });
-        Ok(self)
+        }
+        Ok(self.with_confirmation_whenever(name, confirmation))
+    }
+
+    /// The same with another rule for asking about the tool of this name, whenever a toolbox has it.
+    #[must_use]
+    pub fn with_confirmation_whenever(mut self, name: &str, confirmation: Confirmation) -> Self {
+        self.rules.push((name.to_owned(), confirmation));
+        self.assembled()
     }
 
     /// The tool of this name.
@@ -87,19 +141,28 @@ impl Tools {
     /// Refuses names that a model could not call, names that enact keeps for itself, and two
     /// tools of one name.
     pub fn check(&self, reserved: &[&str]) -> Result<(), ToolSetError> {
-        for (index, name) in self.names().enumerate() {
-            if !is_callable(name) {
-                return Err(ToolSetError::InvalidName(name.to_owned()));
-            }
-            if reserved.contains(&name) {
-                return Err(ToolSetError::ReservedName(name.to_owned()));
-            }
-            if self.names().take(index).any(|earlier| earlier == name) {
-                return Err(ToolSetError::DuplicateName(name.to_owned()));
-            }
-        }
-        Ok(())
+        check_names(self.names(), reserved)
     }
+}
+
+/// Refuses names that cannot be those of one set.
+pub(crate) fn check_names<'a>(
+    names: impl Iterator<Item = &'a str>,
+    reserved: &[&str],
+) -> Result<(), ToolSetError> {
+    let mut known = HashSet::new();
+    for name in names {
+        if !is_callable(name) {
+            return Err(ToolSetError::InvalidName(name.to_owned()));
+        }
+        if reserved.contains(&name) {
+            return Err(ToolSetError::ReservedName(name.to_owned()));
+        }
+        if !known.insert(name) {
+            return Err(ToolSetError::DuplicateName(name.to_owned()));
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Debug for Tools {

@@ -9,6 +9,7 @@ mod asides;
 mod asking;
 mod bounds;
 mod budgets;
+mod changing;
 mod choice;
 mod circles;
 mod completion;

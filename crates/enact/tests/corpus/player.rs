@@ -221,6 +221,13 @@ impl Player {
         self
     }
 
+    /// The tools are others from now on.
+    pub fn tools(mut self, specs: impl IntoIterator<Item = ToolSpec>) -> Self {
+        let tools = specs.into_iter().collect();
+        self.write(Event::ToolsChanged { tools });
+        self
+    }
+
     /// A call that runs asks something.
     pub fn asks(mut self, call_id: &str, text: &str) -> Self {
         let event = self.state.tool_asks(call_id, text.to_owned());

@@ -22,6 +22,7 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("answer", answer()),
         ("follow_up", follow_up()),
         ("pictures", pictures()),
+        ("tools_changed", tools_changed()),
         ("decisions", people::decisions()),
         ("allowed_for_good", people::allowed_for_good()),
         ("withdrawn", people::withdrawn()),
@@ -103,6 +104,27 @@ fn with_ids<'a>(mut reply: Reply, ids: impl IntoIterator<Item = &'a str>) -> Rep
 
 fn submit(answer: &str) -> Reply {
     called("", [("submit", &*json!({"answer": answer}).to_string())])
+}
+
+fn tools_changed() -> Run {
+    let inputs = values! { question: "What is 41 + 1?" };
+    Player::begin(agent("tools_changed", ARROW, "native", inputs, [search()]))
+        .model(called(
+            "I look it up.",
+            [("search", r#"{"query": "41 + 1"}"#)],
+        ))
+        .runs("call_0_0", "use add_one")
+        .tools([add(), delete()])
+        .model(called(
+            "I add.",
+            [
+                ("add_one", r#"{"number": 41}"#),
+                ("search", r#"{"query": "42"}"#),
+            ],
+        ))
+        .runs("call_1_0", 42)
+        .model(submit("42"))
+        .run()
 }
 
 fn answer() -> Run {
