@@ -74,6 +74,7 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
     let mut running = Running::default();
     let mut last_failure: Option<ModelError> = None;
     let mut judged = 0;
+    let mut toolboxes = Toolboxes::Unseen;
     loop {
         if world.cancellation.is_cancelled() && !matches!(state.next(), Next::Done) {
             drop(running);
@@ -104,7 +105,9 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                         continue;
                     }
                 }
-                if call.predictor == PredictorName::Step && has_other_tools(state, world).await? {
+                if call.predictor == PredictorName::Step
+                    && has_other_tools(state, world, &mut toolboxes).await?
+                {
                     continue;
                 }
                 let began = Instant::now();
@@ -178,8 +181,20 @@ fn ends(state: &RunState, world: &World) -> bool {
     step.is_some_and(|step| condition.holds(&step))
 }
 
+/// What is known of the toolboxes of a run.
+enum Toolboxes {
+    /// This process has not looked into them.
+    Unseen,
+    /// They have what the world has.
+    Seen,
+}
+
 /// Takes in tools that have changed, and tells whether they have.
-async fn has_other_tools(state: &mut RunState, world: &World) -> Result<bool, Error> {
+async fn has_other_tools(
+    state: &mut RunState,
+    world: &World,
+    known: &mut Toolboxes,
+) -> Result<bool, Error> {
     let tools = world.tools();
     if !tools.may_change() {
         return Ok(false);
@@ -203,6 +218,13 @@ async fn has_other_tools(state: &mut RunState, world: &World) -> Result<bool, Er
             return Ok(true);
         }
     };
+    // The log, which may be that of another process, says what the run has. From then on it is what
+    // was taken in that counts: in the log it may stand without a secret that is in it.
+    if let Toolboxes::Seen = known
+        && tools.specs().eq(refreshed.specs())
+    {
+        return Ok(false);
+    }
     let changed = match state.tools_changed(&refreshed) {
         Ok(changed) => changed,
         Err(error) => {
@@ -211,6 +233,7 @@ async fn has_other_tools(state: &mut RunState, world: &World) -> Result<bool, Er
         }
     };
     world.take_tools(refreshed);
+    *known = Toolboxes::Seen;
     let is_changed = changed.is_some();
     record(state, world, changed).await?;
     Ok(is_changed)

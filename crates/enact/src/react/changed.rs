@@ -13,11 +13,10 @@ impl RunState {
     /// # Errors
     /// When they cannot be the tools of an agent.
     pub fn tools_changed(&self, tools: &Tools) -> Result<Option<Event>, ProgramError> {
-        let specs = || tools.iter().map(|tool| tool.spec());
-        if self.program.tool_specs().eq(specs()) {
+        if self.program.tool_specs().eq(tools.specs()) {
             return Ok(None);
         }
-        let tools: Vec<ToolSpec> = specs().cloned().collect();
+        let tools: Vec<ToolSpec> = tools.specs().cloned().collect();
         self.program.with_tools(tools.clone())?;
         Ok(Some(Event::ToolsChanged { tools }))
     }

@@ -128,6 +128,11 @@ impl Tools {
         self.list.iter().map(|tool| tool.spec().name.as_str())
     }
 
+    /// What they say of themselves, in order.
+    pub(crate) fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.list.iter().map(|tool| tool.spec())
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.list.len()

@@ -309,3 +309,20 @@ async fn a_toolbox_that_cannot_say_or_offers_what_cannot_be_used_changes_nothing
     let run = played.call(values! { question: "q" }).await.run().clone();
     assert_eq!(changes(&run), [] as [Vec<ToolSpec>; 0]);
 }
+
+#[tokio::test]
+async fn a_secret_in_what_a_tool_says_of_itself_stays_out_of_the_log_and_changes_nothing() {
+    let mut told = tool("new");
+    told.description = "Opens the door with correct-horse.".to_owned();
+    let inside = Changing::of([tool("turn")]).turning_to([told]);
+    let new = || call("new", json!({"x": 1}));
+    let played = played(&inside, [call("turn", json!({})), new(), done()]);
+    let secrets = enact::model::Secrets::new().with("correct-horse").unwrap();
+    let settings = enact::Settings::new().secrets(secrets);
+    let ended = enact::scope(settings, played.call(values! { question: "q" })).await;
+    let changes = changes(ended.run());
+    assert_eq!(changes.len(), 1);
+    assert_eq!(changes[0][1].description, "Opens the door with [redacted].");
+    let asked = format!("{:?}", played.model.requests());
+    assert!(!asked.contains("correct-horse"), "{asked}");
+}
