@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     Floor,
     /// enact as a library.
     Enact,
+    /// enact with a store: it waits for the disk.
+    Stored,
     /// Runs that wait, held by enact.
     Held,
     /// Another library in Rust.
@@ -75,7 +77,13 @@ pub(crate) fn in_rust(programs: &Path) -> Vec<Contender> {
         floor("floor-append"),
         floor("floor-reqwest"),
         enact("enact-native", "submit"),
-        enact("enact-sqlite", "submit"),
+        one(
+            "enact-sqlite",
+            Kind::Stored,
+            "submit",
+            "bench-enact",
+            &["enact-sqlite"],
+        ),
         enact("enact-json", "json"),
         enact("enact-chat", "chat"),
         enact("enact-xml", "xml"),

@@ -99,21 +99,30 @@ fn measure_all(run: &Run) -> anyhow::Result<()> {
         let wanted = run.only.as_deref();
         if wanted.is_none_or(|wanted| section.title.contains(wanted)) {
             report.sections.push(section.measure(&bench)?);
+            // What is measured is kept, whatever comes next.
+            write(&mut report, run)?;
         }
     }
-    report.targets = targets::judge(&report, &run.enact)?;
+    println!("{}", table::page(&report));
+    let failed = report.failures();
+    anyhow::ensure!(failed.is_empty(), "contenders failed: {failed:#?}");
+    Ok(())
+}
+
+fn write(report: &mut Report, run: &Run) -> anyhow::Result<()> {
+    report.targets = targets::judge(report, &run.enact)?;
     std::fs::create_dir_all(&run.results)?;
     let write = |name: &str, text: String| {
         let path = run.results.join(name);
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
     };
-    write("results.json", serde_json::to_string_pretty(&report)?)?;
-    write("results.md", table::page(&report))?;
-    for (name, picture) in plot::all(&report) {
+    write(
+        "results.json",
+        serde_json::to_string_pretty(&report)? + "\n",
+    )?;
+    write("results.md", table::page(report))?;
+    for (name, picture) in plot::all(report) {
         write(&name, picture)?;
     }
-    println!("{}", table::page(&report));
-    let failed = report.failures();
-    anyhow::ensure!(failed.is_empty(), "contenders failed: {failed:#?}");
     Ok(())
 }

@@ -6,8 +6,14 @@ use crate::contender::{Amount, Contender, Kind};
 use crate::instructions;
 use crate::section::{Bench, Rounds, Section, column};
 
-const LIBRARIES: &[Kind] = &[Kind::Floor, Kind::Enact, Kind::Rust, Kind::Python];
-const IN_RUST: &[Kind] = &[Kind::Floor, Kind::Enact, Kind::Rust];
+const LIBRARIES: &[Kind] = &[
+    Kind::Floor,
+    Kind::Enact,
+    Kind::Stored,
+    Kind::Rust,
+    Kind::Python,
+];
+const IN_RUST: &[Kind] = &[Kind::Floor, Kind::Enact, Kind::Stored, Kind::Rust];
 
 /// Runs at a time, where many are.
 const MANY: usize = 200;
@@ -82,6 +88,7 @@ pub(crate) fn all() -> Vec<Section> {
             kinds: &[
                 Kind::Floor,
                 Kind::Enact,
+                Kind::Stored,
                 Kind::Rust,
                 Kind::Python,
                 Kind::Command,
@@ -125,10 +132,11 @@ fn many_columns() -> Vec<crate::section::Column> {
     ]
 }
 
-/// A number that fits the contender: peers in Python take longer by orders.
+/// A number that fits the contender: the disk and Python take longer by orders.
 fn fit(bench: &Bench, contender: &Contender, rust: usize, python: usize) -> usize {
     let full = match contender.kind {
         Kind::Python => python,
+        Kind::Stored => rust.div_ceil(10),
         _ => rust,
     };
     match bench.quick {
@@ -243,7 +251,9 @@ fn held(bench: &Bench, contender: &Contender) -> anyhow::Result<Vec<f64>> {
 }
 
 fn counted_instructions(bench: &Bench, contender: &Contender) -> anyhow::Result<Vec<f64>> {
-    let short = instructions::a_step(&bench.server, contender, instructions::SHORT)?;
-    let long = instructions::a_step(&bench.server, contender, instructions::LONG)?;
+    let attempts = if bench.quick { 1 } else { 3 };
+    let count = |counting| instructions::a_step(&bench.server, contender, counting, attempts);
+    let short = count(instructions::SHORT)?;
+    let long = count(instructions::LONG)?;
     Ok(vec![short / 1e3, long / 1e3])
 }

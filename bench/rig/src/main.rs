@@ -4,9 +4,9 @@ use std::convert::Infallible;
 
 use clap::Parser;
 use measure::{Contender, INSTRUCTIONS, Lookup, Work};
-use rig::prelude::*;
-use rig::providers::openai::{OpenAIConfig, Route};
-use rig::tool::ToolContext;
+use rig_agent::prelude::*;
+use rig_agent::tool::ToolContext;
+use rig_core::providers::openai::{OpenAIConfig, Route};
 use serde_json::json;
 
 /// rig's agent at the work of the bench.
