@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Context as _;
 use enact::{Outcome, Paused};
 use measure::{Holding, Lookup, Work};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
 
 use crate::agent::Agent;
 
@@ -33,7 +35,7 @@ pub(crate) fn on_disk(work: &Work) -> anyhow::Result<()> {
         let agent = Agent::that_pauses(work, Lookup::silent(work.observation))?;
         let agent = agent.keeping_runs_in(path.clone());
         let runs = pause(&agent, work, "run", work.runs).await?;
-        print("enact-paused-sqlite", &runs, size(&path)?)
+        print("enact-paused-sqlite", &runs, size(&path).await?)
     })
 }
 
@@ -82,13 +84,13 @@ fn print(name: &str, runs: &[Paused], bytes: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The file and what belongs to it.
-fn size(path: &Path) -> anyhow::Result<u64> {
-    let mut bytes = std::fs::metadata(path)?.len();
-    for suffix in ["-wal", "-shm"] {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(suffix);
-        bytes += std::fs::metadata(beside).map_or(0, |found| found.len());
-    }
-    Ok(bytes)
+/// The file, once all that was written has gone from the journal into it.
+async fn size(path: &Path) -> anyhow::Result<u64> {
+    let options = SqliteConnectOptions::new().filename(path);
+    let mut connection = options.connect().await?;
+    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+        .execute(&mut connection)
+        .await?;
+    connection.close().await?;
+    Ok(std::fs::metadata(path)?.len())
 }

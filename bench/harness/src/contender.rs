@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Stored,
     /// Runs that wait, held by enact.
     Held,
+    /// The same in a store.
+    HeldOnDisk,
     /// Another library in Rust.
     Rust,
     /// A library in Python: a process of another order, which is given less to do.
@@ -72,7 +74,7 @@ pub(crate) fn in_rust(programs: &Path) -> Vec<Contender> {
     };
     let floor = |name| one(name, Kind::Floor, "text", "bench-floors", &[name]);
     let enact = |name, script| one(name, Kind::Enact, script, "bench-enact", &[name]);
-    let held = |name| one(name, Kind::Held, "publish", "bench-enact", &[name]);
+    let held = |name, kind| one(name, kind, "publish", "bench-enact", &[name]);
     vec![
         floor("floor-append"),
         floor("floor-reqwest"),
@@ -88,8 +90,8 @@ pub(crate) fn in_rust(programs: &Path) -> Vec<Contender> {
         enact("enact-chat", "chat"),
         enact("enact-xml", "xml"),
         enact("enact-tagged", "tagged"),
-        held("enact-paused"),
-        held("enact-paused-sqlite"),
+        held("enact-paused", Kind::Held),
+        held("enact-paused-sqlite", Kind::HeldOnDisk),
         one("genai", Kind::Rust, "text", "bench-genai", &[]),
         one("rig", Kind::Rust, "text", "bench-rig", &[]),
     ]

@@ -20,7 +20,7 @@ use clap::{Args, Parser, Subcommand};
 
 use contender::Contender;
 use report::Report;
-use section::Bench;
+use section::{Bench, Measured};
 use server::Server;
 
 /// Runs the contenders in turn, takes medians, and writes tables and plots.
@@ -67,7 +67,7 @@ struct Run {
     /// What else was going on on the machine, for the report.
     #[arg(long)]
     note: Option<String>,
-    /// Only sections whose title contains this.
+    /// Only tables whose title contains this; the others stay as they are.
     #[arg(long)]
     only: Option<String>,
 }
@@ -95,10 +95,14 @@ fn measure_all(run: &Run) -> anyhow::Result<()> {
         rounds,
     };
     let mut report = Report::begin(run.quick, rounds, run.note.clone());
+    if run.only.is_some() {
+        // The other tables stay as they are.
+        report.sections = read(run)?;
+    }
     for section in sections::all() {
         let wanted = run.only.as_deref();
         if wanted.is_none_or(|wanted| section.title.contains(wanted)) {
-            report.sections.push(section.measure(&bench)?);
+            report.put(section.measure(&bench)?);
             // What is measured is kept, whatever comes next.
             write(&mut report, run)?;
         }
@@ -107,6 +111,16 @@ fn measure_all(run: &Run) -> anyhow::Result<()> {
     let failed = report.failures();
     anyhow::ensure!(failed.is_empty(), "contenders failed: {failed:#?}");
     Ok(())
+}
+
+/// The tables of an earlier time, if there was one.
+fn read(run: &Run) -> anyhow::Result<Vec<Measured>> {
+    let path = run.results.join("results.json");
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let report: Report = serde_json::from_str(&std::fs::read_to_string(path)?)?;
+    Ok(report.sections)
 }
 
 fn write(report: &mut Report, run: &Run) -> anyhow::Result<()> {

@@ -8,7 +8,6 @@ use crate::targets::Judged;
 /// All that is written into `results.json`.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Report {
-    pub(crate) date: String,
     pub(crate) quick: bool,
     pub(crate) rounds: usize,
     pub(crate) machine: String,
@@ -21,13 +20,21 @@ pub(crate) struct Report {
 impl Report {
     pub(crate) fn begin(quick: bool, rounds: usize, note: Option<String>) -> Self {
         Self {
-            date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
             quick,
             rounds,
             machine: machine(),
             note,
             targets: Vec::new(),
             sections: Vec::new(),
+        }
+    }
+
+    /// Puts a section in the place of an earlier one of the same title, or behind all.
+    pub(crate) fn put(&mut self, measured: Measured) {
+        let mut sections = self.sections.iter_mut();
+        match sections.find(|known| known.title == measured.title) {
+            Some(known) => *known = measured,
+            None => self.sections.push(measured),
         }
     }
 

@@ -46,6 +46,7 @@ pub(crate) struct Column {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) title: String,
+    pub(crate) date: String,
     pub(crate) about: String,
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Row>,
@@ -112,6 +113,7 @@ impl Section {
         }
         Ok(Measured {
             title: self.title.into(),
+            date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
             about: self.about.into(),
             columns: self.columns.clone(),
             rows,

@@ -98,14 +98,14 @@ pub(crate) fn all() -> Vec<Section> {
         },
         Section {
             title: "Runs that wait",
-            about: "Runs of 10 steps that wait for a person, 10,000 of them (500 if quick): what \
-                    each one takes, and the JSON of its messages.",
+            about: "Runs of 10 steps that wait for a person, 10,000 in memory, 1,000 on disk (a \
+                    tenth of it if quick): what each one takes, and the JSON of its messages.",
             columns: vec![
                 column("kib", "KiB each", 1),
                 column("messages_kib", "messages, KiB", 1),
                 column("ratio", "each / messages", 2),
             ],
-            kinds: &[Kind::Held],
+            kinds: &[Kind::Held, Kind::HeldOnDisk],
             rounds: Rounds::One,
             measure: held,
         },
@@ -234,7 +234,11 @@ fn cold(bench: &Bench, contender: &Contender) -> anyhow::Result<Vec<f64>> {
 }
 
 fn held(bench: &Bench, contender: &Contender) -> anyhow::Result<Vec<f64>> {
-    let runs = if bench.quick { 500 } else { 10_000 };
+    let full = match contender.kind {
+        Kind::HeldOnDisk => 1_000,
+        _ => 10_000,
+    };
+    let runs = if bench.quick { full / 10 } else { full };
     let amount = Amount {
         concurrency: 50,
         ..Amount::of(runs)
