@@ -18,39 +18,47 @@ struct Options {
 #[derive(Subcommand)]
 enum Contender {
     /// Tool calls of the provider; nothing is kept.
-    EnactNative(Work),
+    #[command(name = "enact-native")]
+    Native(Work),
     /// The same, with each event in a SQLite file before it takes effect.
-    EnactSqlite(Work),
+    #[command(name = "enact-sqlite")]
+    Sqlite(Work),
     /// JSON objects.
-    EnactJson(Work),
+    #[command(name = "enact-json")]
+    Json(Work),
     /// Marker lines.
-    EnactChat(Work),
+    #[command(name = "enact-chat")]
+    Chat(Work),
     /// Tags.
-    EnactXml(Work),
+    #[command(name = "enact-xml")]
+    Xml(Work),
     /// Thought, action, observation.
-    EnactTagged(Work),
+    #[command(name = "enact-tagged")]
+    Tagged(Work),
     /// Runs that wait for a person, held in memory: what each of them takes.
-    EnactPaused(Work),
+    #[command(name = "enact-paused")]
+    Paused(Work),
     /// The same in a SQLite file.
-    EnactPausedSqlite(Work),
+    #[command(name = "enact-paused-sqlite")]
+    PausedSqlite(Work),
 }
 
 fn main() -> anyhow::Result<()> {
     match Options::parse().contender {
-        Contender::EnactNative(work) => in_memory("native", &work),
-        Contender::EnactJson(work) => in_memory("json", &work),
-        Contender::EnactChat(work) => in_memory("chat", &work),
-        Contender::EnactXml(work) => in_memory("xml", &work),
-        Contender::EnactTagged(work) => in_memory("tagged", &work),
-        Contender::EnactSqlite(work) => {
+        Contender::Native(work) => in_memory("native", &work),
+        Contender::Json(work) => in_memory("json", &work),
+        Contender::Chat(work) => in_memory("chat", &work),
+        Contender::Xml(work) => in_memory("xml", &work),
+        Contender::Tagged(work) => in_memory("tagged", &work),
+        Contender::Sqlite(work) => {
             let folder = tempfile::tempdir()?;
             measure::measure("enact-sqlite", &work, |lookup| {
                 let agent = Agent::new(&work, "native", lookup)?;
                 Ok(agent.keeping_runs_in(folder.path().join("runs.db")))
             })
         }
-        Contender::EnactPaused(work) => paused::in_memory(&work),
-        Contender::EnactPausedSqlite(work) => paused::on_disk(&work),
+        Contender::Paused(work) => paused::in_memory(&work),
+        Contender::PausedSqlite(work) => paused::on_disk(&work),
     }
 }
 

@@ -94,7 +94,7 @@ fn measure_all(run: &Run) -> anyhow::Result<()> {
         quick: run.quick,
         rounds,
     };
-    let mut report = Report::begin(run.quick, rounds, run.note.clone());
+    let mut report = Report::begin(run.quick, run.note.clone());
     if run.only.is_some() {
         // The other tables stay as they are.
         report.sections = read(run)?;

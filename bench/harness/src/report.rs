@@ -9,7 +9,6 @@ use crate::targets::Judged;
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Report {
     pub(crate) quick: bool,
-    pub(crate) rounds: usize,
     pub(crate) machine: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
@@ -18,10 +17,9 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn begin(quick: bool, rounds: usize, note: Option<String>) -> Self {
+    pub(crate) fn begin(quick: bool, note: Option<String>) -> Self {
         Self {
             quick,
-            rounds,
             machine: machine(),
             note,
             targets: Vec::new(),

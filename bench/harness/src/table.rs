@@ -17,8 +17,8 @@ pub(crate) fn page(report: &Report) -> String {
     // Writing into a string cannot fail.
     let _ = writeln!(
         page,
-        "`{command}`, {} rounds, medians; {}.",
-        report.rounds, report.machine
+        "`{command}` on {}; medians of the rounds.",
+        report.machine
     );
     if let Some(note) = &report.note {
         let _ = writeln!(page, "{note}");
@@ -44,8 +44,11 @@ pub(crate) fn page(report: &Report) -> String {
 fn write_section(page: &mut String, section: &Measured) {
     let _ = write!(
         page,
-        "\n## {}\n\n{} Measured on {}.\n\n",
-        section.title, section.about, section.date
+        "\n## {}\n\n{} Measured on {}, rounds: {}.\n\n",
+        section.title,
+        section.about,
+        section.date,
+        section.rows.first().map_or(0, |row| row.rounds.len())
     );
     if let Some(name) = plot::name_of(section) {
         let _ = write!(page, "![{}]({name})\n\n", section.title);
