@@ -35,7 +35,9 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 fn pages() -> Vec<PathBuf> {
-    let mut pages = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
+    let mut pages = ["README.md", "CONTRIBUTING.md", "bench/README.md"]
+        .map(|name| root().join(name))
+        .to_vec();
     pages.extend(files(&root().join("docs"), "md"));
     pages
 }
