@@ -74,6 +74,8 @@ fn create_private(path: &Path) {
 pub(crate) fn writer(path: &Path, timeout: Duration) -> SqlitePool {
     SqlitePoolOptions::new()
         .max_connections(1)
+        // A file does not hang up: asking before each use would cost as much as a small write.
+        .test_before_acquire(false)
         .after_release(|connection, _| {
             Box::pin(async move {
                 // After some errors, such as a full disk, SQLite has already rolled back when sqlx
@@ -89,5 +91,6 @@ pub(crate) fn writer(path: &Path, timeout: Duration) -> SqlitePool {
 pub(crate) fn readers(path: &Path, timeout: Duration) -> SqlitePool {
     SqlitePoolOptions::new()
         .max_connections(READERS)
+        .test_before_acquire(false)
         .connect_lazy_with(options(path, timeout))
 }

@@ -2,7 +2,6 @@
 
 use enact::run::Record;
 use enact::run::store::{Lease, RunFilter, RunSummary, StoreError, StoreErrorKind};
-use sha2::{Digest as _, Sha256};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection, SqlitePool};
 
@@ -55,13 +54,13 @@ pub(crate) async fn append(
     records: &[Record],
 ) -> Result<(), Failure> {
     let run_id = lease.run_id();
-    let run: Option<(i64, Option<String>)> =
-        sqlx::query_as("SELECT records, summary FROM runs WHERE run_id = ? AND fence = ?")
+    let found: Option<(i64, i64, Option<String>)> =
+        sqlx::query_as("SELECT run, records, summary FROM runs WHERE run_id = ? AND fence = ?")
             .bind(run_id)
             .bind(lease.fence().cast_signed())
             .fetch_optional(&mut *connection)
             .await?;
-    let (count, summary) = run.ok_or_else(|| StoreError::fenced(run_id))?;
+    let (run, count, summary) = found.ok_or_else(|| StoreError::fenced(run_id))?;
     let Some(first) = records.first() else {
         return Ok(());
     };
@@ -71,7 +70,7 @@ pub(crate) async fn append(
         summary.and_then(|summary| serde_json::from_str(&summary).ok());
     let listed_as = summary.as_ref().map(|summary| summary.status);
     if summary.is_none() && count > 0 {
-        summary = mend(connection, run_id, first.position).await?;
+        summary = mend(connection, run, run_id, first.position).await?;
     } else if !is_next {
         return Err(StoreError::position(run_id, count.cast_unsigned(), first.position).into());
     }
@@ -83,30 +82,31 @@ pub(crate) async fn append(
             Some(summary) => summary.apply(record),
             None => summary = RunSummary::begin(record),
         }
-        insert(connection, run_id, record).await?;
+        insert(connection, run, run_id, record).await?;
     }
     let Some(summary) = summary else {
         let message = format!("the first record of the run `{run_id}` must be its start");
         return Err(StoreError::new(StoreErrorKind::Corrupt, message).into());
     };
     let count = first.position + records.len() as u64;
-    update(connection, run_id, count, &summary).await?;
+    update(connection, run, count, &summary).await?;
     // The indexes are written only when a run moves in its list, which is seldom.
     if listed_as != Some(summary.status) {
-        enlist(connection, run_id, &summary).await?;
+        enlist(connection, run, &summary).await?;
     }
     Ok(())
 }
 
 async fn insert(
     connection: &mut SqliteConnection,
+    run: i64,
     run_id: &str,
     record: &Record,
 ) -> Result<(), Failure> {
     let body = serde_json::to_string(record).map_err(unwritable)?;
     let position = record.position.cast_signed();
-    sqlx::query("INSERT INTO events (run_id, position, body, checksum) VALUES (?, ?, ?, ?)")
-        .bind(run_id)
+    sqlx::query("INSERT INTO events (run, position, body, checksum) VALUES (?, ?, ?, ?)")
+        .bind(run)
         .bind(position)
         .bind(&body)
         .bind(checksum(run_id, position, body.as_bytes()))
@@ -117,14 +117,14 @@ async fn insert(
 
 async fn update(
     connection: &mut SqliteConnection,
-    run_id: &str,
+    run: i64,
     records: u64,
     summary: &RunSummary,
 ) -> Result<(), Failure> {
-    sqlx::query("UPDATE runs SET records = ?, summary = ? WHERE run_id = ?")
+    sqlx::query("UPDATE runs SET records = ?, summary = ? WHERE run = ?")
         .bind(records.cast_signed())
         .bind(serde_json::to_string(summary).map_err(unwritable)?)
-        .bind(run_id)
+        .bind(run)
         .execute(connection)
         .await?;
     Ok(())
@@ -132,15 +132,15 @@ async fn update(
 
 async fn enlist(
     connection: &mut SqliteConnection,
-    run_id: &str,
+    run: i64,
     summary: &RunSummary,
 ) -> Result<(), Failure> {
     let started = summary.started.as_nanosecond();
     let started = started.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-    sqlx::query("UPDATE runs SET status = ?, started = ? WHERE run_id = ?")
+    sqlx::query("UPDATE runs SET status = ?, started = ? WHERE run = ?")
         .bind(summary.status.as_str())
         .bind(started)
-        .bind(run_id)
+        .bind(run)
         .execute(connection)
         .await?;
     Ok(())
@@ -150,6 +150,7 @@ async fn enlist(
 /// log is read for this; a healthy log is appended to without.
 async fn mend(
     connection: &mut SqliteConnection,
+    run: i64,
     run_id: &str,
     position: u64,
 ) -> Result<Option<RunSummary>, Failure> {
@@ -164,8 +165,8 @@ async fn mend(
     if position != end {
         return Err(StoreError::position(run_id, end, position).into());
     }
-    sqlx::query("DELETE FROM events WHERE run_id = ? AND position >= ?")
-        .bind(run_id)
+    sqlx::query("DELETE FROM events WHERE run = ? AND position >= ?")
+        .bind(run)
         .bind(end.cast_signed())
         .execute(connection)
         .await?;
@@ -185,19 +186,19 @@ pub(crate) async fn read(
     connection: &mut SqliteConnection,
     run_id: &str,
 ) -> Result<Option<Readable>, Failure> {
-    let count: Option<i64> =
-        sqlx::query_scalar("SELECT records FROM runs WHERE run_id = ? AND records > 0")
+    let found: Option<(i64, i64)> =
+        sqlx::query_as("SELECT run, records FROM runs WHERE run_id = ? AND records > 0")
             .bind(run_id)
             .fetch_optional(&mut *connection)
             .await?;
-    let Some(count) = count else {
+    let Some((run, count)) = found else {
         return Ok(None);
     };
     let mut records = Vec::new();
     let (mut size, mut largest) = (FIRST_BATCH, LARGEST_BATCH);
     let damage = loop {
         let before = records.len();
-        match read_batch(connection, run_id, before, size).await {
+        match read_batch(connection, run, before, size).await {
             Ok(row) => {
                 let batch = row.try_get::<Option<&[u8]>, _>(0)?.unwrap_or_default();
                 if batch.is_empty() {
@@ -226,17 +227,17 @@ pub(crate) async fn read(
 /// bytes because damage can leave text that is not UTF-8.
 async fn read_batch(
     connection: &mut SqliteConnection,
-    run_id: &str,
+    run: i64,
     first: usize,
     size: usize,
 ) -> Result<SqliteRow, sqlx::Error> {
     sqlx::query(
         "SELECT CAST(group_concat(item, '') AS BLOB) FROM (
              SELECT position || ' ' || checksum || ' ' || octet_length(body) || ' ' || body AS item
-             FROM events WHERE run_id = ? AND position >= ? ORDER BY position LIMIT ?
+             FROM events WHERE run = ? AND position >= ? ORDER BY position LIMIT ?
          )",
     )
-    .bind(run_id)
+    .bind(run)
     .bind(first as i64)
     .bind(size as i64)
     .fetch_one(connection)
@@ -342,17 +343,18 @@ pub(crate) async fn delete(pool: &SqlitePool, run_id: &str) -> Result<bool, Fail
     Ok(done.rows_affected() > 0)
 }
 
-/// Over the place as well as the content: a row in the wrong place is damaged too.
+/// Over the place as well as the content: a row in the wrong place is damaged too. FNV-1a in 64 bits:
+/// it is there for accidents, which it sees for few instructions a byte.
 fn checksum(run_id: &str, position: i64, body: &[u8]) -> i64 {
-    let digest = Sha256::new()
-        .chain_update(run_id)
-        .chain_update(position.to_le_bytes())
-        .chain_update(body)
-        .finalize();
-    digest
-        .iter()
-        .take(8)
-        .fold(0, |sum, byte| sum << 8 | i64::from(*byte))
+    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0100_0000_01b3;
+    let position = position.to_le_bytes();
+    let bytes = run_id.as_bytes().iter().chain(&position).chain(body);
+    bytes
+        .fold(BASIS, |sum, byte| {
+            (sum ^ u64::from(*byte)).wrapping_mul(PRIME)
+        })
+        .cast_signed()
 }
 
 fn unwritable(error: serde_json::Error) -> Failure {

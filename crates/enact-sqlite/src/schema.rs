@@ -18,22 +18,24 @@ const MIGRATIONS: [&str; 1] = ["
 
     -- A run that was acquired but has no record yet has a fence and nothing else.
     CREATE TABLE runs (
-        run_id TEXT NOT NULL PRIMARY KEY,
+        run INTEGER PRIMARY KEY,
+        run_id TEXT NOT NULL UNIQUE,
         fence INTEGER NOT NULL,
         records INTEGER NOT NULL DEFAULT 0,
         status TEXT,
         started INTEGER, -- nanoseconds since 1970
         summary TEXT -- JSON
-    ) STRICT, WITHOUT ROWID;
+    ) STRICT;
     CREATE INDEX runs_by_start ON runs (started, run_id);
     CREATE INDEX runs_by_status ON runs (status, started, run_id);
 
+    -- By the short key of the run: there are many of them.
     CREATE TABLE events (
-        run_id TEXT NOT NULL REFERENCES runs (run_id) ON DELETE CASCADE,
+        run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
         position INTEGER NOT NULL,
         body TEXT NOT NULL, -- the whole record as JSON
         checksum INTEGER NOT NULL,
-        PRIMARY KEY (run_id, position)
+        PRIMARY KEY (run, position)
     ) STRICT, WITHOUT ROWID;
 
     PRAGMA user_version = 1;

@@ -118,8 +118,8 @@ async fn a_record_that_only_a_newer_enact_understands_is_not_replaced() {
     // An event that this enact does not know, with the checksum that belongs to it.
     execute(
         &path,
-        r#"INSERT INTO events VALUES ('r', 2,
-            '{"position":2,"at":"2030-01-01T00:00:00Z","event":"dreamed"}', -20520822919944676);
+        r#"INSERT INTO events VALUES (1, 2,
+            '{"position":2,"at":"2030-01-01T00:00:00Z","event":"dreamed"}', -2001549977575071294);
            UPDATE runs SET records = 3"#,
     )
     .await;

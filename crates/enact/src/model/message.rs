@@ -272,6 +272,8 @@ impl Prompt {
         encode: impl Fn(&Message) -> String,
         mut after: impl FnMut(&'a Message, Option<&'a Message>, &mut String),
     ) {
+        // What the texts have, and what stands around each.
+        out.reserve(self.bytes() + self.messages.len() * 96);
         for (index, (message, wire)) in self.encoded(dialect, encode).enumerate() {
             if index > 0 {
                 out.push(',');

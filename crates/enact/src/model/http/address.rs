@@ -68,8 +68,9 @@ impl Address {
         &self.base_url
     }
 
-    pub(super) fn endpoint(&self) -> &str {
-        self.endpoint.expose_secret()
+    pub(super) fn endpoint(&self) -> Result<Url, ModelError> {
+        let endpoint = self.endpoint.expose_secret();
+        Url::parse(endpoint).map_err(|error| bad(&self.base_url, &error.to_string()))
     }
 
     pub(super) fn password(&self) -> Option<&str> {
@@ -102,7 +103,8 @@ mod tests {
 
     fn parsed(text: &str) -> (String, String) {
         let address = Address::parse(text, ENDPOINT).unwrap();
-        (address.base_url().to_owned(), address.endpoint().to_owned())
+        let endpoint = address.endpoint().unwrap();
+        (address.base_url().to_owned(), endpoint.as_str().to_owned())
     }
 
     #[test]
@@ -168,9 +170,7 @@ mod tests {
     fn the_public_address_is_what_parsing_it_gives() {
         let (base, endpoint) = parsed("https://api.openai.com/v1");
         let address = Address::public("api.openai.com", ENDPOINT);
-        assert_eq!(
-            (address.base_url(), address.endpoint()),
-            (&*base, &*endpoint)
-        );
+        assert_eq!(address.base_url(), base);
+        assert_eq!(address.endpoint().unwrap().as_str(), endpoint);
     }
 }

@@ -30,7 +30,14 @@ pub(super) struct Server {
     headers: HeaderMap,
     pub(super) timeouts: Timeouts,
     /// Made with the first request: it depends on the address and the timeouts.
-    client: OnceLock<reqwest::Client>,
+    line: OnceLock<Line>,
+}
+
+/// What requests are sent by, and where to.
+#[derive(Clone)]
+pub(super) struct Line {
+    pub(super) client: reqwest::Client,
+    pub(super) endpoint: reqwest::Url,
 }
 
 impl Server {
@@ -41,14 +48,14 @@ impl Server {
             api_key: None,
             headers: HeaderMap::new(),
             timeouts: Timeouts::default(),
-            client: OnceLock::new(),
+            line: OnceLock::new(),
         }
     }
 
     pub(super) fn at(self, address: Address) -> Self {
         Self {
             address,
-            client: OnceLock::new(),
+            line: OnceLock::new(),
             ..self
         }
     }
@@ -65,7 +72,7 @@ impl Server {
     pub(super) fn with_timeouts(self, timeouts: Timeouts) -> Self {
         Self {
             timeouts,
-            client: OnceLock::new(),
+            line: OnceLock::new(),
             ..self
         }
     }
@@ -121,9 +128,9 @@ impl Server {
         Ok(headers)
     }
 
-    pub(super) fn client(&self) -> Result<reqwest::Client, ModelError> {
-        if let Some(client) = self.client.get() {
-            return Ok(client.clone());
+    pub(super) fn line(&self) -> Result<&Line, ModelError> {
+        if let Some(line) = self.line.get() {
+            return Ok(line);
         }
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("enact/", env!("CARGO_PKG_VERSION")))
@@ -147,7 +154,8 @@ impl Server {
             )
             .with_source(error.without_url())
         })?;
-        Ok(self.client.get_or_init(|| client).clone())
+        let endpoint = self.address.endpoint()?;
+        Ok(self.line.get_or_init(|| Line { client, endpoint }))
     }
 
     /// Makes an error about this server and a model on it.

@@ -13,7 +13,8 @@ pub(super) struct SseParser {
     /// The line that has not ended yet.
     line: Vec<u8>,
     /// The data lines of the event that has not ended yet.
-    data: Option<Vec<u8>>,
+    data: Vec<u8>,
+    has_data: bool,
     /// A carriage return ended the last line, so a line feed now belongs to it.
     after_return: bool,
     /// A byte order mark can only stand before the first line.
@@ -32,18 +33,27 @@ impl SseParser {
                 bytes = &bytes[1..];
                 continue;
             }
-            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            let end = memchr::memchr2(b'\n', b'\r', bytes);
             let taken = end.unwrap_or(bytes.len());
-            let kept = self.line.len() + self.data.as_ref().map_or(0, Vec::len);
-            if kept + taken > MAX_EVENT_BYTES {
+            if self.line.len() + self.data.len() + taken > MAX_EVENT_BYTES {
                 return Err(TooLong);
             }
-            self.line.extend_from_slice(&bytes[..taken]);
-            let Some(end) = end else { break };
+            let Some(end) = end else {
+                self.line.extend_from_slice(bytes);
+                break;
+            };
+            let is_event = if self.line.is_empty() {
+                // Almost always: the line came in one piece and is read where it is.
+                self.end_line(&bytes[..end])
+            } else {
+                self.line.extend_from_slice(&bytes[..end]);
+                self.end_kept_line()
+            };
             self.after_return = bytes[end] == b'\r';
             bytes = &bytes[end + 1..];
-            if let Some(data) = self.end_line() {
-                emit(&data);
+            if is_event {
+                emit(&self.data);
+                self.data.clear();
             }
         }
         Ok(())
@@ -51,33 +61,39 @@ impl SseParser {
 
     /// The data of an event that the stream's end left without its empty line. Servers forget it.
     pub(super) fn finish(&mut self) -> Option<Vec<u8>> {
-        self.end_line().or_else(|| self.data.take())
+        let is_event = self.end_kept_line() || std::mem::take(&mut self.has_data);
+        is_event.then(|| std::mem::take(&mut self.data))
     }
 
-    fn end_line(&mut self) -> Option<Vec<u8>> {
+    fn end_kept_line(&mut self) -> bool {
         let mut line = std::mem::take(&mut self.line);
-        if !std::mem::replace(&mut self.is_started, true) && line.starts_with(b"\xef\xbb\xbf") {
-            line.drain(..3);
+        let is_event = self.end_line(&line);
+        line.clear();
+        self.line = line;
+        is_event
+    }
+
+    /// Takes a line; says whether it ends an event that has data.
+    fn end_line(&mut self, mut line: &[u8]) -> bool {
+        if !std::mem::replace(&mut self.is_started, true) {
+            line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         }
         if line.is_empty() {
-            return self.data.take();
+            return std::mem::take(&mut self.has_data);
         }
-        let (field, value) = match line.iter().position(|byte| *byte == b':') {
+        let (field, value) = match memchr::memchr(b':', line) {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
-            None => (&line[..], &line[..0]),
+            None => (line, &line[..0]),
         };
         // Comments (`: ping`), `event`, `id` and `retry` say nothing that chat replies need.
         if field == b"data" {
             let value = value.strip_prefix(b" ").unwrap_or(value);
-            match &mut self.data {
-                Some(data) => {
-                    data.push(b'\n');
-                    data.extend_from_slice(value);
-                }
-                None => self.data = Some(value.to_vec()),
+            if std::mem::replace(&mut self.has_data, true) {
+                self.data.push(b'\n');
             }
+            self.data.extend_from_slice(value);
         }
-        None
+        false
     }
 }
 

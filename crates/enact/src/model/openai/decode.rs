@@ -252,18 +252,17 @@ fn merge_detail(known: &mut Vec<Value>, detail: Value) {
 }
 
 fn read_usage(usage: &Value) -> Option<Usage> {
-    let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
-    if !usage.is_object() {
-        return None;
-    }
+    let usage = usage.as_object()?;
+    let count = |name: &str| usage.get(name)?.as_u64();
+    let detail = |group: &str, name: &str| usage.get(group)?.get(name)?.as_u64();
     let mut read = Usage::of_request(
-        count("/prompt_tokens").unwrap_or(0),
-        count("/completion_tokens").unwrap_or(0),
+        count("prompt_tokens").unwrap_or(0),
+        count("completion_tokens").unwrap_or(0),
     );
-    read.cached_input_tokens = count("/prompt_tokens_details/cached_tokens")
-        .or_else(|| count("/prompt_cache_hit_tokens"))
+    read.cached_input_tokens = detail("prompt_tokens_details", "cached_tokens")
+        .or_else(|| count("prompt_cache_hit_tokens"))
         .unwrap_or(0);
-    read.reasoning_tokens = count("/completion_tokens_details/reasoning_tokens").unwrap_or(0);
+    read.reasoning_tokens = detail("completion_tokens_details", "reasoning_tokens").unwrap_or(0);
     Some(read)
 }
 
