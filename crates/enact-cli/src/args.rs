@@ -6,6 +6,7 @@ mod check;
 mod eval;
 mod limits;
 mod mcp;
+mod model;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -15,6 +16,7 @@ pub(crate) use self::check::{CheckArgs, InitArgs};
 pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
 pub(crate) use self::limits::{LimitArgs, time};
 pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
+pub(crate) use self::model::{AddArgs, ListArgs, ModelArgs, ModelCommand, PullArgs, RemoveArgs};
 
 /// Agents that work with tools until the outputs you declared are there.
 #[derive(Debug, Parser)]
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     Eval(Box<EvalArgs>),
     /// List the providers that can be asked, and their models.
     Models(ModelsArgs),
+    /// Fetch, register, list and remove model files.
+    Model(ModelArgs),
     /// Offer an agent as a tool to an MCP client, over standard input and output.
     Mcp(Box<ServeMcpArgs>),
     /// Write an agent file to begin with.
