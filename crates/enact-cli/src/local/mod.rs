@@ -97,10 +97,10 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
         };
         let wrong = match shelf.check(kept) {
             Ok(()) => String::new(),
-            Err(error) => format!("  ({error})"),
+            Err(error) => format!(" ({error})"),
         };
         let line = format!(
-            "{PROVIDER}::{}  {}  {from}{wrong}",
+            "{PROVIDER}::{} · {} · {from}{wrong}",
             kept.name,
             size(kept.bytes)
         );

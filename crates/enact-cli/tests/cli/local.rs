@@ -77,7 +77,7 @@ fn a_model_is_pulled_listed_and_removed() {
             .all(|one| one.header("authorization") == Some(&expected))
     );
     let said = place.said(["model", "list"]);
-    assert_eq!(said.stdout, "local::small  18 B  owner/repo/one.gguf\n");
+    assert_eq!(said.stdout, "local::small · 18 B · owner/repo/one.gguf\n");
     let said = place.said(["model", "list", "--json"]);
     let list: Value = serde_json::from_str(&said.stdout).unwrap();
     let file = list[0]["file"].as_str().unwrap();
