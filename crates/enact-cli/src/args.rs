@@ -6,6 +6,7 @@ mod check;
 mod eval;
 mod limits;
 mod mcp;
+mod model;
 mod reach;
 mod recording;
 mod tools;
@@ -18,6 +19,7 @@ pub(crate) use self::check::{CheckArgs, InitArgs};
 pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
 pub(crate) use self::limits::{LimitArgs, time};
 pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
+pub(crate) use self::model::{AddArgs, ListArgs, ModelArgs, ModelCommand, PullArgs, RemoveArgs};
 pub(crate) use self::reach::ReachArgs;
 pub(crate) use self::recording::RecordingArgs;
 pub(crate) use self::tools::{ToolArgs, ToolsArgs};
@@ -50,6 +52,8 @@ pub(crate) enum Command {
     Models(ModelsArgs),
     /// List tools: what they take, whose they are, what they change, and whether they ask.
     Tools(Box<ToolsArgs>),
+    /// Fetch, register, list and remove model files.
+    Model(ModelArgs),
     /// Offer an agent as a tool to an MCP client, over standard input and output.
     Mcp(Box<ServeMcpArgs>),
     /// Write an agent file to begin with.

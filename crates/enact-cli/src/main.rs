@@ -10,6 +10,7 @@ mod eval;
 mod exit;
 mod interrupt;
 mod line;
+mod local;
 mod mcp;
 mod models;
 mod person;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
             Command::Eval(args) => eval::execute(&args).await,
             Command::Models(args) => models::execute(&args).await,
             Command::Tools(args) => tools::execute(&args).await,
+            Command::Model(args) => local::execute(&args).await,
             Command::Mcp(args) => mcp::execute(&args).await,
             Command::Init(args) => agent::init(&args),
             Command::Check(args) => agent::check(&args),

@@ -20,6 +20,7 @@ use super::problem::{Problem, instead};
 use super::resolved::Agent;
 use super::servers;
 use super::source::{Source, below};
+use crate::local;
 use crate::models::{Named, Pace};
 
 /// A file that is being checked.
@@ -163,6 +164,7 @@ impl Check<'_> {
         let mut models = Vec::new();
         for (index, name) in names.iter().enumerate() {
             if let Some((provider, _)) = enact_genai::split(name)
+                && provider != local::PROVIDER
                 && let Err(error) = Provider::named(provider)
             {
                 let pointer = match is_list {

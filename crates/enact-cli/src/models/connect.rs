@@ -9,6 +9,7 @@ use enact_genai::Provider;
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
+use crate::local;
 
 const NO_KEY: &str = "no key is set: put it into OPENAI_API_KEY, or name a server that needs none \
                       with `--base-url` or OPENAI_BASE_URL, or a model of another provider \
@@ -49,6 +50,7 @@ pub(crate) struct Pace {
 /// A client for one model.
 pub(crate) fn connect(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
     let connected = match enact_genai::split(&named.name) {
+        Some((local::PROVIDER, model)) => return local::load(model),
         Some((provider, model)) => {
             let provider = Provider::named(provider).map_err(refused)?;
             match &named.base_url {

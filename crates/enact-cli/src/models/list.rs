@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::choice;
 use crate::args::ModelsArgs;
 use crate::exit::{Exit, Failure};
+use crate::local::{self, OnShelf};
 use crate::report;
 use crate::view::{Ink, Screen, Stream, text};
 
@@ -43,6 +44,16 @@ pub(crate) async fn execute(args: &ModelsArgs) -> Exit {
 }
 
 async fn list(args: &ModelsArgs) -> Result<(), Failure> {
+    if args.provider.as_deref() == Some(local::PROVIDER) {
+        let shelf = local::on_shelf();
+        return match args.json {
+            true => {
+                report::print(&json!([shelf_object(&shelf)]));
+                Ok(())
+            }
+            false => shelf_names(&shelf),
+        };
+    }
     let providers = match &args.provider {
         None => Provider::all(),
         Some(name) => {
@@ -52,7 +63,11 @@ async fn list(args: &ModelsArgs) -> Result<(), Failure> {
     };
     let found = join_all(providers.into_iter().map(look)).await;
     if args.json {
-        report::print(&found.iter().map(object).collect());
+        let mut objects: Vec<Value> = found.iter().map(object).collect();
+        if args.provider.is_none() {
+            objects.push(shelf_object(&local::on_shelf()));
+        }
+        report::print(&objects.into());
         return Ok(());
     }
     let screen = Screen::new(Stream::Stdout);
@@ -60,6 +75,7 @@ async fn list(args: &ModelsArgs) -> Result<(), Failure> {
         return names(&screen, &found);
     }
     show(&screen, &found);
+    show_shelf(&screen, &local::on_shelf());
     match choice::at_hand(None).await {
         Ok(choice) => {
             let name = text::one_line(&choice.first.name);
@@ -90,15 +106,7 @@ fn show(screen: &Screen, found: &[Found]) {
         let name = format!("{:<12}", provider.name());
         let line = match state {
             State::Reachable(models) => {
-                let count = match models.len() {
-                    1 => "1 model".to_owned(),
-                    count => format!("{count} models"),
-                };
-                let mut some: Vec<&str> = models.iter().map(String::as_str).take(SHOWN).collect();
-                if models.len() > SHOWN {
-                    some.push("…");
-                }
-                let some = text::one_line(&some.join(", "));
+                let (count, some) = some_of(models);
                 let count = screen.paint(Ink::Good, &count);
                 format!("{name} {count}: {some}")
             }
@@ -167,5 +175,62 @@ fn object(found: &Found) -> Value {
         "models": models,
         "usual_model": provider.usual_model(),
         "reason": reason,
+    })
+}
+
+/// How many there are, and a few of them.
+fn some_of(models: &[String]) -> (String, String) {
+    let count = match models.len() {
+        1 => "1 model".to_owned(),
+        count => format!("{count} models"),
+    };
+    let mut some: Vec<&str> = models.iter().map(String::as_str).take(SHOWN).collect();
+    if models.len() > SHOWN {
+        some.push("…");
+    }
+    (count, text::one_line(&some.join(", ")))
+}
+
+/// The model files of this machine, if there are any.
+fn show_shelf(screen: &Screen, shelf: &OnShelf) {
+    let name = format!("{:<12}", local::PROVIDER);
+    let (count, some) = some_of(&shelf.models);
+    let line = match &shelf.reason {
+        None if shelf.models.is_empty() => return,
+        None => format!("{name} {}: {some}", screen.paint(Ink::Good, &count)),
+        Some(_) if shelf.models.is_empty() && local::OBSTACLE.is_some() => return,
+        Some(reason) => {
+            let reason = text::one_line(reason);
+            format!(
+                "{name} {}: {some} ({reason})",
+                screen.paint(Ink::Bad, &count)
+            )
+        }
+    };
+    screen.line(&line);
+}
+
+fn shelf_names(shelf: &OnShelf) -> Result<(), Failure> {
+    let screen = Screen::new(Stream::Stdout);
+    for model in &shelf.models {
+        screen.line(&text::one_line(&format!("{}::{model}", local::PROVIDER)));
+    }
+    match &shelf.reason {
+        None => Ok(()),
+        Some(reason) => Err(Failure::failed("provider", reason.clone())),
+    }
+}
+
+fn shelf_object(shelf: &OnShelf) -> Value {
+    json!({
+        "provider": local::PROVIDER,
+        "base_url": null,
+        "key_variable": null,
+        "address_variable": null,
+        "configured": local::OBSTACLE.is_none(),
+        "reachable": shelf.reason.is_none(),
+        "models": shelf.models,
+        "usual_model": null,
+        "reason": shelf.reason,
     })
 }

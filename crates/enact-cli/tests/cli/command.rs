@@ -41,6 +41,10 @@ pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
         "ENACT_MODEL",
         "ENACT_LOG",
         "ENACT_SECRETS",
+        "HF_ENDPOINT",
+        "HF_TOKEN",
+        "ENACT_LOCAL_CONTEXT",
+        "ENACT_LOCAL_THREADS",
         "RUST_LOG",
         "OTEL_EXPORTER_OTLP_ENDPOINT",
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
@@ -56,6 +60,7 @@ pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
     command.env("LLAMACPP_BASE_URL", "http://127.0.0.1:1/v1");
     // Tests that keep runs say where.
     command.env("ENACT_STORE", "none");
+    command.env("ENACT_MODELS", "/nonexistent/models");
     Enact {
         command,
         stdin: None,

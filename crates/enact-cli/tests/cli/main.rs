@@ -14,6 +14,7 @@ mod inputs;
 mod json;
 #[cfg(unix)]
 mod killed;
+mod local;
 #[cfg(unix)]
 mod mcp;
 mod models;

@@ -1,0 +1,62 @@
+//! How far a file is, on a terminal.
+
+use enact_local::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::view::{Screen, Stream};
+
+const BYTES: &str =
+    "{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} · {decimal_bytes_per_sec} · {eta}";
+
+/// A bar on standard error, or nothing where nobody looks.
+#[derive(Clone)]
+pub(super) struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    /// A bar that counts bytes.
+    pub(super) fn of_bytes(what: &'static str) -> Self {
+        Self::drawn(what, BYTES)
+    }
+
+    fn drawn(what: &'static str, template: &str) -> Self {
+        let screen = Screen::new(Stream::Stderr);
+        Self(screen.is_terminal().then(|| {
+            let target = ProgressDrawTarget::stderr();
+            let bar = ProgressBar::with_draw_target(Some(0), target).with_message(what);
+            match ProgressStyle::with_template(template) {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            }
+        }))
+    }
+
+    pub(super) fn tell(&self, progress: Progress) {
+        if let Some(bar) = &self.0 {
+            bar.set_length(progress.total);
+            bar.set_position(progress.done);
+        }
+    }
+
+    /// Nothing more comes.
+    pub(super) fn end(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+#[cfg(feature = "local")]
+impl Bar {
+    /// A bar that counts hundredths.
+    pub(super) fn of_percent(what: &'static str) -> Self {
+        Self::drawn(what, "{msg} {bar:24} {percent} %")
+    }
+
+    /// A part of the whole, from 0 to 1.
+    pub(super) fn tell_part(&self, part: f32) {
+        self.tell(Progress {
+            done: (f64::from(part.clamp(0.0, 1.0)) * 100.0) as u64,
+            total: 100,
+        });
+    }
+}

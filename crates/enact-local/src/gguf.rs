@@ -1,0 +1,18 @@
+//! What a model file looks like.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _};
+use std::path::Path;
+
+/// What every GGUF file begins with.
+const MAGIC: [u8; 4] = *b"GGUF";
+
+/// Whether a file is in the form that llama.cpp loads.
+pub(crate) fn is_gguf(path: &Path) -> io::Result<bool> {
+    let mut magic = [0; MAGIC.len()];
+    match File::open(path)?.read_exact(&mut magic) {
+        Ok(()) => Ok(magic == MAGIC),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
