@@ -1,0 +1,50 @@
+//! The tasks in the hands of enact.
+
+use std::time::Duration;
+
+use enact::adapter::AdapterChoice;
+use enact::model::{ModelOptions, OpenAi, Timeouts};
+use enact::{ReAct, values};
+
+use crate::contender::{Answered, Order};
+use crate::tools;
+
+/// Solves one task through an adapter.
+pub async fn solve(adapter: &str, order: &Order<'_>) -> anyhow::Result<Answered> {
+    let adapter: AdapterChoice = adapter.parse()?;
+    let model = OpenAi::new(order.model)
+        .with_base_url(format!("{}/v1", order.url))?
+        .with_timeouts(Timeouts {
+            first_byte: Duration::from_secs(600),
+            ..Timeouts::default()
+        });
+    let mut options = ModelOptions::default();
+    options.temperature = Some(0.0);
+    let agent = ReAct::dynamic("question -> answer", tools::tools())?
+        .with_instructions(order.instructions)?
+        .with_adapter(adapter)
+        .with_options(options)
+        .with_max_iterations(order.max_iterations)
+        .with_model(model);
+    let outcome = agent.call(values! { question: order.question }).await;
+    let run = match &outcome {
+        Ok(outcome) => outcome.run().clone(),
+        Err(error) => match error.run() {
+            Some(run) => run.clone(),
+            None => anyhow::bail!("{error}"),
+        },
+    };
+    let answer = run.outputs().map(|outputs| match &outputs["answer"] {
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    });
+    Ok(Answered {
+        answer: answer.unwrap_or_default(),
+        steps: run.trace().steps.len() as u64,
+        termination: run
+            .termination()
+            .map_or("none", |reason| reason.as_str())
+            .to_owned(),
+        error: outcome.err().map(|error| error.to_string()),
+    })
+}

@@ -1,0 +1,131 @@
+//! Results, a line for each contender and task, and the table of them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+
+use crate::contender::Answered;
+use crate::service::Asked;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Result {
+    pub contender: String,
+    pub task: String,
+    pub kind: String,
+    pub is_right: bool,
+    pub seconds: f64,
+    pub answered: Answered,
+    pub asked: Asked,
+}
+
+/// The results of a file, kept as they come, so that a run that was stopped goes on.
+pub struct Results {
+    pub list: Vec<Result>,
+    file: File,
+}
+
+impl Results {
+    pub fn open(path: &Path) -> anyhow::Result<Self> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(error).with_context(|| path.display().to_string()),
+        };
+        let list = text
+            .lines()
+            .map(serde_json::from_str)
+            .collect::<std::result::Result<_, _>>()
+            .with_context(|| format!("{} is not a file of results", path.display()))?;
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        Ok(Self { list, file })
+    }
+
+    pub fn has(&self, contender: &str, task: &str) -> bool {
+        let is_it = |result: &Result| result.contender == contender && result.task == task;
+        self.list.iter().any(is_it)
+    }
+
+    pub fn add(&mut self, result: Result) -> anyhow::Result<()> {
+        let line = serde_json::to_string(&result)? + "\n";
+        self.file.write_all(line.as_bytes())?;
+        self.list.push(result);
+        Ok(())
+    }
+}
+
+/// One row for each contender, in Markdown.
+pub fn table(results: &[Result]) -> String {
+    let mut rows: BTreeMap<&str, Vec<&Result>> = BTreeMap::new();
+    for result in results {
+        rows.entry(&result.contender).or_default().push(result);
+    }
+    let mut out = String::from(
+        "| contender | solved | steps | model calls | prompt tokens | completion tokens | how runs ended |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for (contender, results) in rows {
+        let count = results.len();
+        let solved = results.iter().filter(|result| result.is_right).count();
+        let mean = |figure: fn(&Result) -> u64| {
+            results.iter().map(|result| figure(result)).sum::<u64>() as f64 / count as f64
+        };
+        let _ = writeln!(
+            out,
+            "| {contender} | {solved} of {count} | {:.1} | {:.1} | {:.0} | {:.0} | {} |",
+            mean(|result| result.answered.steps),
+            mean(|result| result.asked.model_calls),
+            mean(|result| result.asked.prompt_tokens),
+            mean(|result| result.asked.completion_tokens),
+            endings(&results),
+        );
+    }
+    out.push_str("\nSolved, by kind of task:\n\n");
+    out.push_str(&by_kind(results));
+    out
+}
+
+/// Such as `success 38, stalled 2`.
+fn endings(results: &[&Result]) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for result in results {
+        *counts.entry(&result.answered.termination).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let told: Vec<_> = counts
+        .iter()
+        .map(|(reason, count)| format!("{reason} {count}"))
+        .collect();
+    told.join(", ")
+}
+
+fn by_kind(results: &[Result]) -> String {
+    let mut kinds: Vec<&str> = Vec::new();
+    let mut counts: BTreeMap<&str, BTreeMap<&str, (usize, usize)>> = BTreeMap::new();
+    for result in results {
+        if !kinds.contains(&result.kind.as_str()) {
+            kinds.push(&result.kind);
+        }
+        let row = counts.entry(&result.contender).or_default();
+        let (solved, all) = row.entry(&result.kind).or_default();
+        *solved += usize::from(result.is_right);
+        *all += 1;
+    }
+    let mut out = format!("| contender | {} |\n|", kinds.join(" | "));
+    out.push_str(&" --- |".repeat(kinds.len() + 1));
+    out.push('\n');
+    for (contender, row) in counts {
+        let cell = |kind: &&str| match row.get(*kind) {
+            Some((solved, all)) => format!("{solved} of {all}"),
+            None => "–".to_owned(),
+        };
+        let cells: Vec<_> = kinds.iter().map(cell).collect();
+        let _ = writeln!(out, "| {contender} | {} |", cells.join(" | "));
+    }
+    out
+}

@@ -1,0 +1,162 @@
+//! One server between contenders and model: it passes requests on, counts what each run asked and
+//! got, and runs the tools for contenders in other languages. So all are measured in one way.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context as _;
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use enact::tool::ToolContext;
+use enact::{Tools, Values};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::tools;
+
+/// What a run asked of the model.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub struct Asked {
+    pub model_calls: u64,
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    /// Replies without a count of tokens, or with an error.
+    pub uncounted: u64,
+}
+
+#[derive(Debug, Default)]
+struct Run {
+    asked: Asked,
+    tools: Option<Tools>,
+}
+
+/// The running server.
+#[derive(Debug, Clone)]
+pub struct Service {
+    upstream: Arc<str>,
+    client: reqwest::Client,
+    runs: Arc<Mutex<HashMap<String, Run>>>,
+    address: std::net::SocketAddr,
+}
+
+impl Service {
+    /// Starts it in front of a model's base URL.
+    pub async fn start(upstream: &str) -> anyhow::Result<Self> {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+        let service = Self {
+            upstream: upstream.trim_end_matches('/').into(),
+            client: reqwest::Client::builder().no_proxy().build()?,
+            runs: Arc::default(),
+            address: listener.local_addr()?,
+        };
+        let routes = Router::new()
+            .route("/{run}/v1/chat/completions", post(pass_on))
+            .route("/{run}/tools/{name}", post(call_tool))
+            .with_state(service.clone());
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        Ok(service)
+    }
+
+    /// Where a run finds its model (with `/v1`) and its tools (with `/tools`).
+    pub fn url(&self, run: &str) -> String {
+        format!("http://{}/{run}", self.address)
+    }
+
+    /// What a run asked of the model.
+    pub fn asked(&self, run: &str) -> Asked {
+        self.runs()
+            .get(run)
+            .map(|run| run.asked)
+            .unwrap_or_default()
+    }
+
+    fn runs(&self) -> MutexGuard<'_, HashMap<String, Run>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn ask(&self, run: &str, headers: &HeaderMap, body: Bytes) -> anyhow::Result<Response> {
+        let url = format!("{}/chat/completions", self.upstream);
+        let mut request = self.client.post(url).body(body);
+        for name in [header::CONTENT_TYPE, header::AUTHORIZATION] {
+            if let Some(value) = headers.get(&name) {
+                request = request.header(name, value);
+            }
+        }
+        let reply = request.send().await.context("the model's server")?;
+        let status = reply.status();
+        let kind = reply.headers().get(header::CONTENT_TYPE).cloned();
+        let body = reply.bytes().await.context("the model's reply")?;
+        let usage = usage(&body);
+        let mut runs = self.runs();
+        let asked = &mut runs.entry(run.to_owned()).or_default().asked;
+        asked.model_calls += 1;
+        match usage {
+            Some((prompt, completion)) => {
+                asked.prompt_tokens += prompt;
+                asked.completion_tokens += completion;
+            }
+            None => asked.uncounted += 1,
+        }
+        let mut response = (status, body).into_response();
+        if let Some(kind) = kind {
+            response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        }
+        Ok(response)
+    }
+}
+
+/// The tokens of the prompt and of the reply, of one body or of the last event that has them.
+fn usage(body: &[u8]) -> Option<(u64, u64)> {
+    let text = std::str::from_utf8(body).ok()?;
+    let read = |text: &str| {
+        let value: Value = serde_json::from_str(text).ok()?;
+        let usage = value.get("usage")?;
+        let count = |name| usage.get(name)?.as_u64();
+        Some((count("prompt_tokens")?, count("completion_tokens")?))
+    };
+    let events = text
+        .lines()
+        .rev()
+        .filter_map(|line| line.strip_prefix("data:"));
+    read(text).or_else(|| events.map(str::trim).find_map(read))
+}
+
+async fn pass_on(
+    State(service): State<Service>,
+    Path(run): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    match service.ask(&run, &headers, body).await {
+        Ok(response) => response,
+        Err(error) => (StatusCode::BAD_GATEWAY, format!("{error:#}")).into_response(),
+    }
+}
+
+async fn call_tool(
+    State(service): State<Service>,
+    Path((run, name)): Path<(String, String)>,
+    axum::Json(args): axum::Json<Values>,
+) -> Response {
+    let tool = {
+        let mut runs = service.runs();
+        let tools = runs
+            .entry(run)
+            .or_default()
+            .tools
+            .get_or_insert_with(tools::tools);
+        tools.get(&name).cloned()
+    };
+    let Some(tool) = tool else {
+        return (StatusCode::NOT_FOUND, format!("there is no tool `{name}`")).into_response();
+    };
+    let answer = match tool.call(args, ToolContext::detached("call")).await {
+        Ok(output) => json!({"result": output.value}),
+        Err(error) => json!({"error": error.to_string()}),
+    };
+    axum::Json(answer).into_response()
+}
