@@ -12,12 +12,12 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use crate::enact_agent;
 
 /// The contenders that run unless others are named.
-pub const ALL: &str =
+pub(crate) const ALL: &str =
     "enact-native,enact-json,enact-chat,enact-xml,enact-tagged,dspy-react,dspy-react-v2";
 
 /// A contender by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Contender {
+pub(crate) enum Contender {
     /// With the adapter of this name.
     Enact(String),
     /// The module of this name.
@@ -26,21 +26,21 @@ pub enum Contender {
 
 /// What a contender is to do.
 #[derive(Debug, Serialize)]
-pub struct Order<'a> {
-    pub url: String,
-    pub model: &'a str,
-    pub instructions: &'a str,
-    pub question: &'a str,
-    pub max_iterations: u32,
+pub(crate) struct Order<'a> {
+    pub(crate) url: String,
+    pub(crate) model: &'a str,
+    pub(crate) instructions: &'a str,
+    pub(crate) question: &'a str,
+    pub(crate) max_iterations: u32,
 }
 
 /// How it ended.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Answered {
-    pub answer: String,
-    pub steps: u64,
-    pub termination: String,
-    pub error: Option<String>,
+pub(crate) struct Answered {
+    pub(crate) answer: String,
+    pub(crate) steps: u64,
+    pub(crate) termination: String,
+    pub(crate) error: Option<String>,
 }
 
 impl FromStr for Contender {
@@ -58,7 +58,7 @@ impl FromStr for Contender {
 }
 
 impl Contender {
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::Enact(adapter) => format!("enact-{adapter}"),
             Self::Dspy(module) => format!("dspy-{module}"),
@@ -67,14 +67,18 @@ impl Contender {
 }
 
 /// A contender at work.
-pub enum Worker {
+pub(crate) enum Worker {
     Enact(String),
     Dspy(Box<Process>),
 }
 
 impl Worker {
     /// Gets a contender ready. `python` has the peers' packages.
-    pub fn start(contender: &Contender, python: &Path, script: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn start(
+        contender: &Contender,
+        python: &Path,
+        script: &Path,
+    ) -> anyhow::Result<Self> {
         Ok(match contender {
             Contender::Enact(adapter) => Self::Enact(adapter.clone()),
             Contender::Dspy(module) => {
@@ -83,7 +87,7 @@ impl Worker {
         })
     }
 
-    pub async fn solve(&mut self, order: &Order<'_>) -> anyhow::Result<Answered> {
+    pub(crate) async fn solve(&mut self, order: &Order<'_>) -> anyhow::Result<Answered> {
         match self {
             Self::Enact(adapter) => enact_agent::solve(adapter, order).await,
             Self::Dspy(process) => process.solve(order).await,
@@ -92,7 +96,7 @@ impl Worker {
 }
 
 /// A program that reads an order a line and writes an answer a line.
-pub struct Process {
+pub(crate) struct Process {
     stdin: ChildStdin,
     stdout: Lines<BufReader<ChildStdout>>,
     /// Ended with its owner.

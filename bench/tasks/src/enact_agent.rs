@@ -10,7 +10,7 @@ use crate::contender::{Answered, Order};
 use crate::tools;
 
 /// Solves one task through an adapter.
-pub async fn solve(adapter: &str, order: &Order<'_>) -> anyhow::Result<Answered> {
+pub(crate) async fn solve(adapter: &str, order: &Order<'_>) -> anyhow::Result<Answered> {
     let adapter: AdapterChoice = adapter.parse()?;
     let model = OpenAi::new(order.model)
         .with_base_url(format!("{}/v1", order.url))?

@@ -13,24 +13,24 @@ use crate::contender::Answered;
 use crate::service::Asked;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Result {
-    pub contender: String,
-    pub task: String,
-    pub kind: String,
-    pub is_right: bool,
-    pub seconds: f64,
-    pub answered: Answered,
-    pub asked: Asked,
+pub(crate) struct Result {
+    pub(crate) contender: String,
+    pub(crate) task: String,
+    pub(crate) kind: String,
+    pub(crate) is_right: bool,
+    pub(crate) seconds: f64,
+    pub(crate) answered: Answered,
+    pub(crate) asked: Asked,
 }
 
 /// The results of a file, kept as they come, so that a run that was stopped goes on.
-pub struct Results {
-    pub list: Vec<Result>,
+pub(crate) struct Results {
+    pub(crate) list: Vec<Result>,
     file: File,
 }
 
 impl Results {
-    pub fn open(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -45,12 +45,12 @@ impl Results {
         Ok(Self { list, file })
     }
 
-    pub fn has(&self, contender: &str, task: &str) -> bool {
+    pub(crate) fn has(&self, contender: &str, task: &str) -> bool {
         let is_it = |result: &Result| result.contender == contender && result.task == task;
         self.list.iter().any(is_it)
     }
 
-    pub fn add(&mut self, result: Result) -> anyhow::Result<()> {
+    pub(crate) fn add(&mut self, result: Result) -> anyhow::Result<()> {
         let line = serde_json::to_string(&result)? + "\n";
         self.file.write_all(line.as_bytes())?;
         self.list.push(result);
@@ -59,7 +59,7 @@ impl Results {
 }
 
 /// One row for each contender, in Markdown.
-pub fn table(results: &[Result]) -> String {
+pub(crate) fn table(results: &[Result]) -> String {
     let mut rows: BTreeMap<&str, Vec<&Result>> = BTreeMap::new();
     for result in results {
         rows.entry(&result.contender).or_default().push(result);

@@ -20,12 +20,12 @@ use crate::tools;
 
 /// What a run asked of the model.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-pub struct Asked {
-    pub model_calls: u64,
-    pub prompt_tokens: u64,
-    pub completion_tokens: u64,
+pub(crate) struct Asked {
+    pub(crate) model_calls: u64,
+    pub(crate) prompt_tokens: u64,
+    pub(crate) completion_tokens: u64,
     /// Replies without a count of tokens, or with an error.
-    pub uncounted: u64,
+    pub(crate) uncounted: u64,
 }
 
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ struct Run {
 
 /// The running server.
 #[derive(Debug, Clone)]
-pub struct Service {
+pub(crate) struct Service {
     upstream: Arc<str>,
     client: reqwest::Client,
     runs: Arc<Mutex<HashMap<String, Run>>>,
@@ -45,7 +45,7 @@ pub struct Service {
 
 impl Service {
     /// Starts it in front of a model's base URL.
-    pub async fn start(upstream: &str) -> anyhow::Result<Self> {
+    pub(crate) async fn start(upstream: &str) -> anyhow::Result<Self> {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let service = Self {
             upstream: upstream.trim_end_matches('/').into(),
@@ -62,12 +62,12 @@ impl Service {
     }
 
     /// Where a run finds its model (with `/v1`) and its tools (with `/tools`).
-    pub fn url(&self, run: &str) -> String {
+    pub(crate) fn url(&self, run: &str) -> String {
         format!("http://{}/{run}", self.address)
     }
 
     /// What a run asked of the model.
-    pub fn asked(&self, run: &str) -> Asked {
+    pub(crate) fn asked(&self, run: &str) -> Asked {
         self.runs()
             .get(run)
             .map(|run| run.asked)

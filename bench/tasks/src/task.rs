@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 /// What every contender is told beside the question.
-pub const INSTRUCTIONS: &str = "Answer the question with the help of the tools. The answer is the \
+pub(crate) const INSTRUCTIONS: &str = "Answer the question with the help of the tools. The answer is the \
     value alone, without a unit or an explanation. If the tools do not know it, the answer is \
     `unknown`.";
 
@@ -13,22 +13,22 @@ const TASKS: &str = include_str!("../tasks.jsonl");
 const TOLERANCE: f64 = 0.001;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Task {
-    pub id: String,
-    pub kind: String,
-    pub question: String,
-    pub expected: Expected,
+pub(crate) struct Task {
+    pub(crate) id: String,
+    pub(crate) kind: String,
+    pub(crate) question: String,
+    pub(crate) expected: Expected,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Expected {
+pub(crate) enum Expected {
     Number(f64),
     Text(String),
 }
 
 /// All tasks, or those whose id begins with one of the names.
-pub fn read(names: &[String]) -> anyhow::Result<Vec<Task>> {
+pub(crate) fn read(names: &[String]) -> anyhow::Result<Vec<Task>> {
     let mut tasks = Vec::new();
     for line in TASKS.lines() {
         let task: Task = serde_json::from_str(line).with_context(|| line.to_owned())?;
@@ -46,7 +46,7 @@ pub fn read(names: &[String]) -> anyhow::Result<Vec<Task>> {
 
 impl Expected {
     /// Whether an answer is right: it has the number, or the words, and no other number.
-    pub fn is_met_by(&self, answer: &str) -> bool {
+    pub(crate) fn is_met_by(&self, answer: &str) -> bool {
         match self {
             Self::Number(expected) => {
                 let near = |found: &f64| (found - expected).abs() <= expected.abs() * TOLERANCE;

@@ -163,7 +163,7 @@ fn rate(currency: &str) -> Option<f64> {
 }
 
 /// The tools of one run. `exchange_rate` fails the first time it is asked in a run.
-pub fn tools() -> Tools {
+pub(crate) fn tools() -> Tools {
     let asked = Arc::new(Mutex::new(HashSet::new()));
     let exchange = enact::FnTool::new(
         "exchange_rate",
