@@ -4,6 +4,7 @@
 //! reads the clock; every decision is the core's.
 
 mod content;
+mod journal;
 mod redaction;
 mod running;
 mod spans;
@@ -21,22 +22,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, ErrorKind};
 use crate::model::{LanguageModel, ModelError, ModelErrorKind, Reply, Secrets};
-use crate::react::{ModelCall, Next, RunState};
-use crate::run::store::{Lease, Store};
+use crate::react::{ModelCall, Next, RunState, ToolCall};
 use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
-use crate::tool::{Tool, Tools};
+use crate::tool::{Effect, Tool, Tools};
 
+pub(crate) use journal::Journal;
 use running::Running;
 pub(crate) use updates::{AfterCall, Condition};
 pub use updates::{Listener, Update};
 use writing::Writing;
-
-/// Where the events of a run are made durable.
-#[derive(Debug)]
-pub(crate) struct Journal {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) lease: Lease,
-}
 
 /// What a run needs from the outside.
 pub(crate) struct World {
@@ -67,7 +61,10 @@ pub(crate) enum Stop {
 
 /// Drives a run until it is over or has to wait for a person.
 pub(crate) async fn drive(state: &mut RunState, world: &World) -> Result<Stop, Error> {
-    spans::agent(state, world).await
+    let stop = spans::agent(state, world).await;
+    let kept = world.keep_held().await;
+    // What stopped the run says more than what came of it.
+    stop.and_then(|stop| kept.map(|()| stop))
 }
 
 async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
@@ -143,11 +140,13 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                 }
             }
             Next::Tools(calls) => {
-                let started = calls.iter().map(|call| Event::ToolStarted {
-                    call_id: call.call.id.clone(),
-                });
-                // The intent is durable before the effect.
-                record(state, world, started).await?;
+                let started: Vec<_> = calls.iter().map(started).collect();
+                if calls.iter().all(|call| world.only_reads(&call.call.name)) {
+                    note(state, world, started)?;
+                } else {
+                    // The intent is durable before the effect.
+                    record(state, world, started).await?;
+                }
                 running.start(state, world, calls);
             }
             Next::Wait => {
@@ -307,19 +306,50 @@ async fn cancel(state: &mut RunState, world: &World) -> Error {
     Error::new(ErrorKind::Cancelled, "the run was cancelled")
 }
 
+fn started(call: &ToolCall) -> Event {
+    Event::ToolStarted {
+        call_id: call.call.id.clone(),
+    }
+}
+
 /// Writes events down, then takes them into the state.
 pub(crate) async fn record(
     state: &mut RunState,
     world: &World,
     events: impl IntoIterator<Item = Event>,
 ) -> Result<(), Error> {
+    let records = following(state, world, events)?;
+    if !records.is_empty() {
+        world.write(&records).await?;
+        take_in(state, world, records);
+    }
+    Ok(())
+}
+
+/// Takes events into the state that are written down with the next ones: a process that never knew
+/// of them does the same.
+fn note(
+    state: &mut RunState,
+    world: &World,
+    events: impl IntoIterator<Item = Event>,
+) -> Result<(), Error> {
+    let records = following(state, world, events)?;
+    world.hold(&records);
+    take_in(state, world, records);
+    Ok(())
+}
+
+fn following(
+    state: &RunState,
+    world: &World,
+    events: impl IntoIterator<Item = Event>,
+) -> Result<Vec<Record>, Error> {
     let events = events.into_iter().map(|event| world.redacted(event));
     let events = events.collect::<Result<Vec<Event>, Error>>()?;
-    let records = state.run().following(events);
-    if records.is_empty() {
-        return Ok(());
-    }
-    world.write(&records).await?;
+    Ok(state.run().following(events))
+}
+
+fn take_in(state: &mut RunState, world: &World, records: Vec<Record>) {
     for record in records {
         let is_step = matches!(record.event, Event::Stepped(_));
         let was_acting = state.is_acting();
@@ -333,7 +363,6 @@ pub(crate) async fn record(
             listener.tell(&Update::StepFinished { step });
         }
     }
-    Ok(())
 }
 
 impl World {
@@ -355,18 +384,44 @@ impl World {
         tools.get(name).cloned()
     }
 
+    /// Whether a call of this tool changes nothing, so that it may be made again.
+    fn only_reads(&self, name: &str) -> bool {
+        let tool = self.tool(name);
+        tool.is_some_and(|tool| tool.spec().effect == Effect::ReadOnly)
+    }
+
     /// Makes records durable, then tells whoever watches.
     pub(crate) async fn write(&self, records: &[Record]) -> Result<(), Error> {
         if let Some(journal) = &self.journal {
-            journal.store.append(&journal.lease, records).await?;
+            journal.append(records).await?;
         }
+        self.tell_of(records);
+        Ok(())
+    }
+
+    /// Tells whoever watches, and makes the records durable with the next ones.
+    fn hold(&self, records: &[Record]) {
+        if let Some(journal) = &self.journal {
+            journal.hold(records);
+        }
+        self.tell_of(records);
+    }
+
+    /// Makes durable what is held.
+    async fn keep_held(&self) -> Result<(), Error> {
+        match &self.journal {
+            Some(journal) => journal.keep_held().await,
+            None => Ok(()),
+        }
+    }
+
+    fn tell_of(&self, records: &[Record]) {
         if let Some(listener) = &self.listener {
             for record in records {
                 let record = Box::new(record.clone());
                 listener.tell(&Update::Recorded { record });
             }
         }
-        Ok(())
     }
 }
 

@@ -293,7 +293,7 @@ impl<'a, S: Shape> Call<'a, S> {
                 if let Some(damage) = damage.filter(|_| !goes_on_despite_damage) {
                     return Err(Error::damaged(&damage).with_run(run));
                 }
-                prepared.0.journal = Some(Journal { store, lease });
+                prepared.0.journal = Some(Journal::new(store, lease));
                 resume(core, prepared, run)?
             }
         };
@@ -348,7 +348,7 @@ async fn begin(
     }
     if let Some(store) = store {
         let lease = store.acquire(&run_id).await?;
-        world.journal = Some(Journal { store, lease });
+        world.journal = Some(Journal::new(store, lease));
     }
     let mut started = Started::new(run_id, agent, inputs);
     started.history = history;
@@ -363,16 +363,22 @@ async fn begin(
     Ok((world, state))
 }
 
-/// Puts a run under the care of a store: a run that it does not know is taken in whole, a run
-/// that it knows must be as far as this one.
+/// Puts a run under the care of a store: it takes in what it does not know of the run, and must not
+/// know more or other than the run says.
 async fn adopt(store: Arc<dyn Store>, run: &Run) -> Result<Journal, Error> {
     let lease = store.acquire(run.id()).await?;
     let ours = run.records().len() as u64;
     match store.load(run.id()).await {
         Ok(known) => {
-            let theirs = known.run.records().len() as u64;
-            if theirs != ours {
-                return Err(StoreError::position(run.id(), theirs, ours).into());
+            let theirs = known.run.records();
+            let (Some(rest), true) = (
+                run.records().get(theirs.len()..),
+                run.records().starts_with(theirs),
+            ) else {
+                return Err(StoreError::position(run.id(), theirs.len() as u64, ours).into());
+            };
+            if !rest.is_empty() {
+                store.append(&lease, rest).await?;
             }
         }
         Err(error) if error.kind() == StoreErrorKind::NotFound => {
@@ -380,7 +386,7 @@ async fn adopt(store: Arc<dyn Store>, run: &Run) -> Result<Journal, Error> {
         }
         Err(error) => return Err(error.into()),
     }
-    Ok(Journal { store, lease })
+    Ok(Journal::new(store, lease))
 }
 
 fn resume(

@@ -70,7 +70,8 @@ pub enum Event {
         /// In words, without prompt or key.
         message: String,
     },
-    /// A tool call is about to run. Durable before the effect.
+    /// A tool call is about to run. Durable before the effect; that of a read-only call is written
+    /// with what comes next.
     ToolStarted {
         /// Which call.
         call_id: String,
