@@ -1,15 +1,15 @@
 //! Runs in a store outlive their process, and have one writer.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use enact::model::call;
-use enact::run::Record;
 use enact::run::store::{
     Lease, MemoryStore, RunFilter, RunStatus, RunSummary, Store, StoreError, StoreErrorKind,
     StoreFuture, StoredRun, check_store,
 };
-use enact::{Decision, ErrorKind, FnTool, Tool as _, ToolError, Tools, values};
+use enact::run::{Record, Run};
+use enact::{Decision, Error, ErrorKind, FnTool, Tool as _, ToolError, Tools, values};
 use serde_json::json;
 
 use super::{Counted, agent, effectful_search, paused, search};
@@ -162,11 +162,12 @@ async fn promise_10_one_of_two_that_resume_a_run_wins_and_the_other_is_told() {
     }
 }
 
-/// A store whose disk is full from some moment on.
-#[derive(Debug, Clone)]
+/// A store whose disk is full from some moment on, and that knows what was written at once.
+#[derive(Debug, Clone, Default)]
 struct Filling {
     inner: MemoryStore,
     is_full: Arc<AtomicBool>,
+    writes: Arc<Mutex<Vec<String>>>,
 }
 
 impl Store for Filling {
@@ -179,6 +180,9 @@ impl Store for Filling {
             let error = StoreError::new(StoreErrorKind::Full, "the disk is full: free some room");
             return Box::pin(std::future::ready(Err(error)));
         }
+        let names = records.iter().map(name_of);
+        let write = names.collect::<Vec<_>>().join(" ");
+        self.writes.lock().unwrap().push(write);
         self.inner.append(lease, records)
     }
 
@@ -197,10 +201,7 @@ impl Store for Filling {
 
 #[tokio::test]
 async fn nothing_runs_that_could_not_be_written_down_first() {
-    let store = Filling {
-        inner: MemoryStore::new(),
-        is_full: Arc::default(),
-    };
+    let store = Filling::default();
     let count = Arc::new(AtomicUsize::new(0));
     let full = store.is_full.clone();
     let played = agent(
@@ -239,4 +240,81 @@ async fn nothing_runs_that_could_not_be_written_down_first() {
         .unwrap();
     assert_eq!(count.load(Ordering::SeqCst), 1);
     assert_eq!(done.usage.requests, 2);
+}
+
+fn name_of(record: &Record) -> String {
+    let written = serde_json::to_value(record).unwrap();
+    written["event"].as_str().unwrap().to_owned()
+}
+
+/// A run of one call, and the store that it was kept in, which is full after an event.
+async fn one_call(tools: Tools, full_after: &'static str) -> (Result<Run, Error>, Filling) {
+    let store = Filling::default();
+    let full = store.is_full.clone();
+    let mut script = vec![call("search", json!({"query": "x"}))];
+    if full_after.is_empty() {
+        script.push(call("submit", json!({"answer": "a"})));
+    }
+    let played = agent("question -> answer", tools, script);
+    let outcome = played
+        .agent
+        .call(values! { question: "q" })
+        .store(store.clone())
+        .on_update(move |update| {
+            if let enact::Update::Recorded { record } = update
+                && name_of(record) == full_after
+            {
+                full.store(true, Ordering::SeqCst);
+            }
+        })
+        .await;
+    (outcome.map(|outcome| outcome.run().clone()), store)
+}
+
+#[tokio::test]
+async fn the_start_of_a_call_that_changes_nothing_is_written_with_what_it_gave() {
+    let (run, store) = one_call(Tools::new().with(search()), "").await;
+    assert_eq!(
+        *store.writes.lock().unwrap(),
+        [
+            "started",
+            "stepped",
+            "tool_started tool_finished",
+            "stepped",
+            "finished"
+        ]
+    );
+    let run = run.unwrap();
+    assert_eq!(store.load(run.id()).await.unwrap().run, run);
+
+    let (_, store) = one_call(Tools::new().with(effectful_search()), "").await;
+    assert_eq!(
+        *store.writes.lock().unwrap(),
+        [
+            "started",
+            "stepped",
+            "tool_started",
+            "tool_finished",
+            "stepped",
+            "finished"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_is_ahead_of_its_store_is_taken_in_and_goes_on() {
+    let (outcome, store) = one_call(Tools::new().with(search()), "tool_started").await;
+    let error = outcome.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Full));
+    let run = error.into_run().unwrap();
+    let kept = store.load(run.id()).await.unwrap().run;
+    assert_eq!(kept.records().len() + 1, run.records().len());
+
+    store.is_full.store(false, Ordering::SeqCst);
+    let tools = Tools::new().with(search());
+    let submit = [call("submit", json!({"answer": "a"}))];
+    let later = agent("question -> answer", tools, submit);
+    let done = later.agent.resume(run).store(store.clone()).await.unwrap();
+    let kept = store.load(done.run().id()).await.unwrap().run;
+    assert_eq!(kept, *done.run());
 }
