@@ -96,6 +96,20 @@ fn ruled(mut tools: Tools, agent: &Agent) -> Result<Tools, Failure> {
     Ok(tools)
 }
 
+/// What a schema takes, in a word. What may be left out may be null, too, which says nothing more.
+fn sort(schema: &Value) -> String {
+    let sorts: Vec<&str> = match &schema["type"] {
+        Value::String(sort) => vec![sort],
+        Value::Array(sorts) => sorts.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let sorts: Vec<&str> = sorts.into_iter().filter(|sort| *sort != "null").collect();
+    match sorts[..] {
+        [] => "any".to_owned(),
+        _ => sorts.join(" or "),
+    }
+}
+
 fn show(screen: &Screen, listed: &Listed) {
     let Listed { spec, source } = listed;
     let name = screen.paint(Ink::Tool, &text::one_line(&spec.name));
@@ -111,7 +125,7 @@ fn show(screen: &Screen, listed: &Listed) {
     for (name, schema) in properties(&spec.parameters).into_iter().flatten() {
         let is_required = spec.required().contains(&name.as_str());
         let mark = if is_required { "" } else { "?" };
-        let sort = schema["type"].as_str().unwrap_or("any");
+        let sort = sort(schema);
         let about = schema["description"].as_str().unwrap_or_default();
         let line = match about {
             "" => format!("{name}{mark}: {sort}"),

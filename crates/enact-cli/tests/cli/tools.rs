@@ -69,6 +69,16 @@ fn every_built_in_tool_is_listed_with_its_rules() {
 
 #[cfg(unix)]
 #[test]
+fn what_may_be_left_out_is_told_with_its_sort() {
+    let said = enact(["tools", "--tools", "current_time"]).said();
+    assert!(
+        said.stdout.contains("timezone?: string; "),
+        "{}",
+        said.stdout
+    );
+}
+
+#[test]
 fn tools_of_servers_are_listed_with_their_server() {
     let models = TestServer::start_blocking([]);
     let (program, url) = (env!("CARGO_BIN_EXE_enact"), models.base_url());
