@@ -18,7 +18,7 @@ color:#1f2328;background:#fff}\
 h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2rem}\
 table{border-collapse:collapse;width:100%}\
 th,td{text-align:left;vertical-align:top;padding:.3rem .6rem;border-bottom:1px solid #d0d7de}\
-td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\
 pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.2rem 0;font-size:.85rem}\
 .good{color:#116329}.bad{color:#a40e26}.quiet{color:#59636e}\
 svg{max-width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:#59636e}\
@@ -57,10 +57,8 @@ pub fn comparison(
 ) -> String {
     let title = format!("{first_name} and {second_name}");
     let mut body = element("h1", &escape(&title));
-    let head: String = ["", first_name, second_name, "Difference"]
-        .iter()
-        .map(|name| element("th", &escape(name)))
-        .collect();
+    let counted = [first_name, second_name, "Difference"].map(heading);
+    let head = element("th", "") + &counted.concat();
     let mut rows = element("tr", &head);
     for row in &comparison.rows {
         let shown = |value: Option<f64>, sign: &str| match value {
@@ -189,8 +187,9 @@ fn criterion(criterion: &Criterion) -> String {
 }
 
 fn examples(trials: &[Trial]) -> String {
-    let head = ["Example", "Outcome", "Score", "Steps", "Seconds", "Tokens"];
-    let head: String = head.iter().map(|name| element("th", name)).collect();
+    let told = ["Example", "Outcome"].map(|name| element("th", name));
+    let counted = ["Score", "Steps", "Seconds", "Tokens"].map(heading);
+    let head = told.concat() + &counted.concat();
     let mut rows = element("tr", &head);
     for trial in trials {
         let figures = &trial.figures;
@@ -287,6 +286,11 @@ fn values(values: &Values) -> String {
         other => format!("{name}: {other}"),
     });
     element("pre", &escape(&lines.collect::<Vec<_>>().join("\n")))
+}
+
+/// Above a column of numbers.
+fn heading(text: &str) -> String {
+    format!("<th class=\"n\">{}</th>", escape(text))
 }
 
 fn number(text: &str) -> String {
