@@ -91,7 +91,7 @@ mod tests {
         let number = Expected::Number(6576.0);
         assert!(number.is_met_by("6576"));
         assert!(number.is_met_by("The product is 6,576."));
-        assert!(!number.is_met_by("6577 or 6576"));
+        assert!(!number.is_met_by("6600 or 6576"));
         assert!(!number.is_met_by("about 6000"));
         assert!(!number.is_met_by(""));
         let text = Expected::Text("Meyer".into());
