@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use enact::run::store::{StoreError, StoreErrorKind};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions as _, Connection as _, SqlitePool};
+use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
+use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
 use crate::error::{Failure, is_locked};
 use crate::schema;
@@ -15,6 +17,9 @@ pub(crate) const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// Between two attempts to prepare a file.
 const PAUSE: Duration = Duration::from_millis(10);
+
+/// How long a writer waits for the other writers of its process.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Readers do not wait for the writer, nor for each other.
 const READERS: u32 = 4;
@@ -31,8 +36,9 @@ fn options(path: &Path, timeout: Duration) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-/// Makes the file a database of the newest schema, or says why it cannot be one.
-pub(crate) async fn prepare(path: &Path, timeout: Duration) -> Result<(), Failure> {
+/// Makes the file a database of the newest schema, or says why it cannot be one. Gives the connection
+/// that writes to it.
+pub(crate) async fn prepare(path: &Path, timeout: Duration) -> Result<Writer, Failure> {
     let begun = Instant::now();
     loop {
         // SQLite does not wait where two connections change the mode of a new file at once.
@@ -45,18 +51,19 @@ pub(crate) async fn prepare(path: &Path, timeout: Duration) -> Result<(), Failur
     }
 }
 
-async fn prepare_now(path: &Path, timeout: Duration) -> Result<(), Failure> {
+async fn prepare_now(path: &Path, timeout: Duration) -> Result<Writer, Failure> {
     create_private(path);
-    let mut connection = options(path, timeout)
-        .create_if_missing(true)
-        .connect()
-        .await?;
+    let options = options(path, timeout);
+    let mut connection = options.clone().create_if_missing(true).connect().await?;
     schema::check_or_migrate(&mut connection).await?;
     // The mode is kept in the file: later connections find it there.
     sqlx::query("PRAGMA journal_mode = WAL")
         .execute(&mut connection)
         .await?;
-    Ok(connection.close().await?)
+    Ok(Writer {
+        options,
+        connection: Mutex::new(Some(connection)),
+    })
 }
 
 /// Creates the file for its owner alone, if it is not there: runs hold whole conversations. What
@@ -69,22 +76,42 @@ fn create_private(path: &Path) {
     let _ = options.open(path);
 }
 
-/// One connection for the writers of this process: they queue up for it in order, where SQLite
-/// would let them wait by trying again and again.
-pub(crate) fn writer(path: &Path, timeout: Duration) -> SqlitePool {
-    SqlitePoolOptions::new()
-        .max_connections(1)
-        // A file does not hang up: asking before each use would cost as much as a small write.
-        .test_before_acquire(false)
-        .after_release(|connection, _| {
-            Box::pin(async move {
-                // After some errors, such as a full disk, SQLite has already rolled back when sqlx
-                // does so, and sqlx takes the transaction for open ever after.
-                connection.ping().await?;
-                Ok(!connection.is_in_transaction())
-            })
-        })
-        .connect_lazy_with(options(path, timeout))
+/// The connection for the writers of this process: they queue up for it in order, where SQLite would
+/// let them wait by trying again and again.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    options: SqliteConnectOptions,
+    /// None after a connection that could not be used any more.
+    connection: Mutex<Option<SqliteConnection>>,
+}
+
+impl Writer {
+    /// Waits for its turn.
+    pub(crate) async fn turn(&self) -> Result<MappedMutexGuard<'_, SqliteConnection>, Failure> {
+        let waiting = tokio::time::timeout(QUEUE_TIMEOUT, self.connection.lock());
+        let mut place = waiting.await.map_err(|_| {
+            let message = "other runs of this process are writing for too long: try again later";
+            StoreError::new(StoreErrorKind::Locked, message)
+        })?;
+        if let Some(connection) = &mut *place
+            && !is_usable(connection).await
+        {
+            *place = None;
+        }
+        let connection = match place.take() {
+            Some(connection) => connection,
+            None => self.options.connect().await?,
+        };
+        Ok(MutexGuard::map(place, |place| place.insert(connection)))
+    }
+}
+
+/// After some errors, such as a full disk, SQLite has already rolled back when sqlx does so, and sqlx
+/// takes the transaction for open ever after.
+async fn is_usable(connection: &mut SqliteConnection) -> bool {
+    // Before it answers, what was given up in the midst of a transaction is rolled back.
+    !connection.is_in_transaction()
+        || (connection.ping().await.is_ok() && !connection.is_in_transaction())
 }
 
 /// Connections that only read.

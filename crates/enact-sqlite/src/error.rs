@@ -72,15 +72,24 @@ pub(crate) fn is_locked(error: &sqlx::Error) -> bool {
     kind_of(error) == StoreErrorKind::Locked
 }
 
+/// Whether a trigger of the schema has refused a change.
+pub(crate) fn is_raised(error: &sqlx::Error) -> bool {
+    code_of(error) == 1811 // SQLITE_CONSTRAINT_TRIGGER
+}
+
+/// See <https://sqlite.org/rescode.html>.
+fn code_of(error: &sqlx::Error) -> u32 {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.and_then(|code| code.parse().ok()).unwrap_or(0)
+}
+
 fn kind_of(error: &sqlx::Error) -> StoreErrorKind {
     // A process that waits for its own writers for so long is as good as locked out.
     if matches!(error, sqlx::Error::PoolTimedOut) {
         return StoreErrorKind::Locked;
     }
-    let code = error.as_database_error().and_then(|error| error.code());
-    let code = code.and_then(|code| code.parse::<u32>().ok()).unwrap_or(0);
-    // The lower byte is the primary code, see <https://sqlite.org/rescode.html>.
-    match code & 0xff {
+    // The lower byte is the primary code.
+    match code_of(error) & 0xff {
         5 | 6 => StoreErrorKind::Locked,    // SQLITE_BUSY, SQLITE_LOCKED
         11 | 26 => StoreErrorKind::Corrupt, // SQLITE_CORRUPT, SQLITE_NOTADB
         13 => StoreErrorKind::Full,         // SQLITE_FULL

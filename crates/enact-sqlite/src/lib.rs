@@ -24,13 +24,18 @@
 //! Beside the file `runs.db` lie `runs.db-wal` and `runs.db-shm`, which belong to it (copy them
 //! with it), and the folder `runs.db.locks`, which holds a file per run that is being worked on.
 //! All of them have to be on a local disk: SQLite and file locks do not work over a network.
+//!
+//! Records are kept as JSON in a shorthand, in which one byte stands for a phrase that comes again and
+//! again. Read them with [`Store::load`], or with `enact show RUN --as events`.
 
+mod append;
 mod connect;
 mod error;
 mod location;
 mod lock;
 mod log;
 mod schema;
+mod shorthand;
 #[cfg(test)]
 mod tests;
 
@@ -44,6 +49,7 @@ use enact::run::store::{
 use enact::run::{Record, Run};
 use sqlx::SqlitePool;
 
+use connect::Writer;
 use error::Failure;
 use lock::RunLock;
 
@@ -55,7 +61,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct SqliteStore {
     path: Arc<Path>,
     locks: Arc<Path>,
-    writer: SqlitePool,
+    writer: Arc<Writer>,
     readers: SqlitePool,
 }
 
@@ -83,12 +89,12 @@ impl SqliteStore {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        connect::prepare(&path, timeout).await?;
+        let writer = connect::prepare(&path, timeout).await?;
         // One file has one folder of locks, by whatever links it was reached.
         let mut locks = path.canonicalize()?.into_os_string();
         locks.push(".locks");
         Ok(Self {
-            writer: connect::writer(&path, timeout),
+            writer: Arc::new(writer),
             readers: connect::readers(&path, timeout),
             path: path.into(),
             locks: PathBuf::from(locks).into(),
@@ -113,25 +119,8 @@ impl SqliteStore {
 
     async fn acquire_now(&self, run_id: &str) -> Result<Lease, StoreError> {
         let lock = self.lock(run_id)?;
-        let fence = self.next_fence(run_id).await;
-        Ok(Lease::new(
-            run_id,
-            fence.map_err(|failure| self.told(failure))?,
-            lock,
-        ))
-    }
-
-    async fn next_fence(&self, run_id: &str) -> Result<u64, Failure> {
-        let mut transaction = self.writer.begin_with(connect::BEGIN).await?;
-        let fence = log::next_fence(&mut transaction, run_id).await?;
-        transaction.commit().await?;
-        Ok(fence)
-    }
-
-    async fn append_now(&self, lease: &Lease, records: &[Record]) -> Result<(), Failure> {
-        let mut transaction = self.writer.begin_with(connect::BEGIN).await?;
-        log::append(&mut transaction, lease, records).await?;
-        Ok(transaction.commit().await?)
+        let lease = append::fence(&self.writer, run_id, lock).await;
+        lease.map_err(|failure| self.told(failure))
     }
 
     async fn load_now(&self, run_id: &str) -> Result<StoredRun, Failure> {
@@ -175,7 +164,7 @@ impl Store for SqliteStore {
 
     fn append<'a>(&'a self, lease: &'a Lease, records: &'a [Record]) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let appended = self.append_now(lease, records).await;
+            let appended = append::append(&self.writer, lease, records).await;
             appended.map_err(|failure| self.told(failure))
         })
     }

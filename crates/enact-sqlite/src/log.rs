@@ -1,11 +1,13 @@
-//! Records in and out of the tables.
+//! Records out of the tables.
 
 use enact::run::Record;
-use enact::run::store::{Lease, RunFilter, RunSummary, StoreError, StoreErrorKind};
+use enact::run::store::{RunFilter, RunSummary, StoreError, StoreErrorKind};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Row as _, SqliteConnection, SqlitePool};
+use sqlx::{Row as _, SqliteConnection};
 
+use crate::connect::Writer;
 use crate::error::{Failure, is_corrupt};
+use crate::shorthand;
 
 /// A log as far as it can be read.
 pub(crate) struct Readable {
@@ -18,162 +20,17 @@ pub(crate) struct Readable {
 pub(crate) struct Damage {
     pub(crate) reason: String,
     /// Whether the record is lost. One that is whole but not understood is not.
-    is_lost: bool,
+    pub(crate) is_lost: bool,
 }
 
-/// About how many bytes are read at once. A row for each record would cost more than parsing it,
+/// About how many bytes are read at once. A row for each append would cost more than parsing it,
 /// and one row for all may be more than SQLite allows.
 const BATCH_BYTES: usize = 128 * 1024;
-/// How many records are read at first, and at most.
+/// How many appends are read at first, and at most.
 const FIRST_BATCH: usize = 64;
 const LARGEST_BATCH: usize = 1024;
 
-/// Gives the run a new fencing number, higher than any before.
-pub(crate) async fn next_fence(
-    connection: &mut SqliteConnection,
-    run_id: &str,
-) -> Result<u64, Failure> {
-    let fence: i64 = sqlx::query_scalar("UPDATE fences SET last = last + 1 RETURNING last")
-        .fetch_one(&mut *connection)
-        .await?;
-    sqlx::query(
-        "INSERT INTO runs (run_id, fence) VALUES (?, ?)
-         ON CONFLICT (run_id) DO UPDATE SET fence = excluded.fence",
-    )
-    .bind(run_id)
-    .bind(fence)
-    .execute(connection)
-    .await?;
-    Ok(fence.cast_unsigned())
-}
-
-/// Appends records, inside of a transaction.
-pub(crate) async fn append(
-    connection: &mut SqliteConnection,
-    lease: &Lease,
-    records: &[Record],
-) -> Result<(), Failure> {
-    let run_id = lease.run_id();
-    let found: Option<(i64, i64, Option<String>)> =
-        sqlx::query_as("SELECT run, records, summary FROM runs WHERE run_id = ? AND fence = ?")
-            .bind(run_id)
-            .bind(lease.fence().cast_signed())
-            .fetch_optional(&mut *connection)
-            .await?;
-    let (run, count, summary) = found.ok_or_else(|| StoreError::fenced(run_id))?;
-    let Some(first) = records.first() else {
-        return Ok(());
-    };
-    let is_next = first.position == count.cast_unsigned();
-    let summary = summary.filter(|_| is_next);
-    let mut summary: Option<RunSummary> =
-        summary.and_then(|summary| serde_json::from_str(&summary).ok());
-    let listed_as = summary.as_ref().map(|summary| summary.status);
-    if summary.is_none() && count > 0 {
-        summary = mend(connection, run, run_id, first.position).await?;
-    } else if !is_next {
-        return Err(StoreError::position(run_id, count.cast_unsigned(), first.position).into());
-    }
-    for (expected, record) in (first.position..).zip(records) {
-        if record.position != expected {
-            return Err(StoreError::position(run_id, expected, record.position).into());
-        }
-        match &mut summary {
-            Some(summary) => summary.apply(record),
-            None => summary = RunSummary::begin(record),
-        }
-        insert(connection, run, run_id, record).await?;
-    }
-    let Some(summary) = summary else {
-        let message = format!("the first record of the run `{run_id}` must be its start");
-        return Err(StoreError::new(StoreErrorKind::Corrupt, message).into());
-    };
-    let count = first.position + records.len() as u64;
-    update(connection, run, count, &summary).await?;
-    // The indexes are written only when a run moves in its list, which is seldom.
-    if listed_as != Some(summary.status) {
-        enlist(connection, run, &summary).await?;
-    }
-    Ok(())
-}
-
-async fn insert(
-    connection: &mut SqliteConnection,
-    run: i64,
-    run_id: &str,
-    record: &Record,
-) -> Result<(), Failure> {
-    let body = serde_json::to_string(record).map_err(unwritable)?;
-    let position = record.position.cast_signed();
-    sqlx::query("INSERT INTO events (run, position, body, checksum) VALUES (?, ?, ?, ?)")
-        .bind(run)
-        .bind(position)
-        .bind(&body)
-        .bind(checksum(run_id, position, body.as_bytes()))
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-async fn update(
-    connection: &mut SqliteConnection,
-    run: i64,
-    records: u64,
-    summary: &RunSummary,
-) -> Result<(), Failure> {
-    sqlx::query("UPDATE runs SET records = ?, summary = ? WHERE run = ?")
-        .bind(records.cast_signed())
-        .bind(serde_json::to_string(summary).map_err(unwritable)?)
-        .bind(run)
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-async fn enlist(
-    connection: &mut SqliteConnection,
-    run: i64,
-    summary: &RunSummary,
-) -> Result<(), Failure> {
-    let started = summary.started.as_nanosecond();
-    let started = started.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-    sqlx::query("UPDATE runs SET status = ?, started = ? WHERE run = ?")
-        .bind(summary.status.as_str())
-        .bind(started)
-        .bind(run)
-        .execute(connection)
-        .await?;
-    Ok(())
-}
-
-/// Makes room at the first damaged position, and gives the summary of what is before. The whole
-/// log is read for this; a healthy log is appended to without.
-async fn mend(
-    connection: &mut SqliteConnection,
-    run: i64,
-    run_id: &str,
-    position: u64,
-) -> Result<Option<RunSummary>, Failure> {
-    let readable = read(connection, run_id).await?;
-    let Readable { records, damage } = readable.ok_or_else(|| StoreError::fenced(run_id))?;
-    let end = records.len() as u64;
-    if let Some(damage) = &damage
-        && (!damage.is_lost || end == 0)
-    {
-        return Err(unreadable(run_id, damage).into());
-    }
-    if position != end {
-        return Err(StoreError::position(run_id, end, position).into());
-    }
-    sqlx::query("DELETE FROM events WHERE run = ? AND position >= ?")
-        .bind(run)
-        .bind(end.cast_signed())
-        .execute(connection)
-        .await?;
-    Ok(summarise(&records))
-}
-
-fn summarise(records: &[Record]) -> Option<RunSummary> {
+pub(crate) fn summarise(records: &[Record]) -> Option<RunSummary> {
     let (first, rest) = records.split_first()?;
     let mut summary = RunSummary::begin(first)?;
     rest.iter().for_each(|record| summary.apply(record));
@@ -205,11 +62,13 @@ pub(crate) async fn read(
                     let is_short = (before as u64) < count.cast_unsigned();
                     break is_short.then(|| Damage::lost(before, "is missing"));
                 }
-                if let Err(damage) = take_batch(run_id, batch, &mut records) {
-                    break Some(damage);
+                match take_batch(run_id, batch, &mut records) {
+                    Ok(appends) => {
+                        let each = batch.len() / appends.max(1);
+                        size = (BATCH_BYTES / each.max(1)).clamp(1, largest);
+                    }
+                    Err(damage) => break Some(damage),
                 }
-                let each = batch.len() / (records.len() - before);
-                size = (BATCH_BYTES / each.max(1)).clamp(1, largest);
             }
             // One by one, those before the one that cannot be read can.
             Err(_) if size > 1 => (size, largest) = (1, 1),
@@ -223,8 +82,7 @@ pub(crate) async fn read(
     Ok(Some(Readable { records, damage }))
 }
 
-/// The next records in one row, each after its position, its checksum and its length. They are
-/// bytes because damage can leave text that is not UTF-8.
+/// The next appends in one row, each after its position, its checksum and its length.
 async fn read_batch(
     connection: &mut SqliteConnection,
     run: i64,
@@ -244,17 +102,35 @@ async fn read_batch(
     .await
 }
 
-/// Takes the records of a batch, up to the first that is damaged.
-fn take_batch(run_id: &str, batch: &[u8], records: &mut Vec<Record>) -> Result<(), Damage> {
-    let mut rest = batch;
+/// Takes the records of a batch, up to the first append that is damaged, and tells how many appends
+/// there were.
+fn take_batch(run_id: &str, batch: &[u8], records: &mut Vec<Record>) -> Result<usize, Damage> {
+    let (mut rest, mut appends) = (batch, 0);
+    let mut lines = Vec::new();
     while !rest.is_empty() {
-        let record = check(run_id, records.len(), &mut rest)?;
-        records.push(record);
+        lines.clear();
+        shorthand::expand(check(run_id, records.len(), &mut rest)?, &mut lines);
+        // Checked once, and not text by text.
+        let lines =
+            str::from_utf8(&lines).map_err(|error| not_understood(records.len(), &error))?;
+        for line in lines.split('\n') {
+            let record = serde_json::from_str(line);
+            records.push(record.map_err(|error| not_understood(records.len(), &error))?);
+        }
+        appends += 1;
     }
-    Ok(())
+    Ok(appends)
 }
 
-fn check(run_id: &str, expected: usize, rest: &mut &[u8]) -> Result<Record, Damage> {
+fn not_understood(record: usize, error: &dyn std::error::Error) -> Damage {
+    Damage {
+        reason: format!("record {record} is whole, but not understood by this enact: {error}"),
+        is_lost: false,
+    }
+}
+
+/// The next append, in shorthand.
+fn check<'a>(run_id: &str, expected: usize, rest: &mut &'a [u8]) -> Result<&'a [u8], Damage> {
     let position = take_number(rest).filter(|position| usize::try_from(*position) == Ok(expected));
     let Some(position) = position else {
         return Err(Damage::lost(expected, "is missing"));
@@ -262,13 +138,8 @@ fn check(run_id: &str, expected: usize, rest: &mut &[u8]) -> Result<Record, Dama
     let stored = take_number(rest);
     let length = take_number(rest).and_then(|length| usize::try_from(length).ok());
     let body = length.and_then(|length| rest.split_off(..length));
-    let Some(body) = body.filter(|body| Some(checksum(run_id, position, body)) == stored) else {
-        return Err(Damage::lost(expected, "does not match its checksum"));
-    };
-    serde_json::from_slice(body).map_err(|error| Damage {
-        reason: format!("record {expected} is whole, but not understood by this enact: {error}"),
-        is_lost: false,
-    })
+    body.filter(|body| Some(checksum(run_id, position, body)) == stored)
+        .ok_or_else(|| Damage::lost(expected, "does not match its checksum"))
 }
 
 /// A number, and the space after it.
@@ -335,31 +206,31 @@ pub(crate) async fn list(
 }
 
 /// Forgets a run. Says whether there was one.
-pub(crate) async fn delete(pool: &SqlitePool, run_id: &str) -> Result<bool, Failure> {
+pub(crate) async fn delete(writer: &Writer, run_id: &str) -> Result<bool, Failure> {
     let done = sqlx::query("DELETE FROM runs WHERE run_id = ? AND records > 0")
         .bind(run_id)
-        .execute(pool)
+        .execute(&mut *writer.turn().await?)
         .await?;
     Ok(done.rows_affected() > 0)
 }
 
-/// Over the place as well as the content: a row in the wrong place is damaged too. FNV-1a in 64 bits:
-/// it is there for accidents, which it sees for few instructions a byte.
-fn checksum(run_id: &str, position: i64, body: &[u8]) -> i64 {
+/// Over the place as well as the content: a row in the wrong place is damaged too. It is there for
+/// accidents, which it sees for few instructions: word by word, and each step can be undone, so that
+/// no single change is lost on the way.
+pub(crate) fn checksum(run_id: &str, position: i64, body: &[u8]) -> i64 {
     const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0100_0000_01b3;
-    let position = position.to_le_bytes();
-    let bytes = run_id.as_bytes().iter().chain(&position).chain(body);
-    bytes
-        .fold(BASIS, |sum, byte| {
-            (sum ^ u64::from(*byte)).wrapping_mul(PRIME)
-        })
-        .cast_signed()
-}
-
-fn unwritable(error: serde_json::Error) -> Failure {
-    let message = "a record cannot be written as JSON: this is a defect of enact, report it";
-    StoreError::new(StoreErrorKind::Io, message)
-        .with_source(error)
-        .into()
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(FACTOR).rotate_left(29);
+    let mut sum = mix(BASIS, position.cast_unsigned());
+    for bytes in [run_id.as_bytes(), body] {
+        let (words, rest) = bytes.as_chunks();
+        for word in words {
+            sum = mix(sum, u64::from_le_bytes(*word));
+        }
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        sum = mix(sum, u64::from_le_bytes(last));
+        sum = mix(sum, bytes.len() as u64);
+    }
+    sum.cast_signed()
 }

@@ -8,7 +8,8 @@ use crate::error::Failure;
 /// Marks a database as one of enact's: `enac` in ASCII.
 const APPLICATION_ID: i64 = 0x656e_6163;
 
-/// The n-th brings a database from version n to version n + 1. Released ones are never changed.
+/// The first makes the tables; each other brings a database from one version to the next. Released
+/// ones are never changed.
 const MIGRATIONS: [&str; 1] = ["
     PRAGMA application_id = 0x656e6163;
 
@@ -26,20 +27,38 @@ const MIGRATIONS: [&str; 1] = ["
         started INTEGER, -- nanoseconds since 1970
         summary TEXT -- JSON
     ) STRICT;
-    CREATE INDEX runs_by_start ON runs (started, run_id);
-    CREATE INDEX runs_by_status ON runs (status, started, run_id);
+    CREATE INDEX runs_by_start ON runs (started);
+    CREATE INDEX runs_by_status ON runs (status, started);
 
-    -- By the short key of the run: there are many of them.
+    -- What was appended at once, in the order of appending, so that pages are filled one after
+    -- another. By the short key of the run: there are many of them.
     CREATE TABLE events (
         run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
-        position INTEGER NOT NULL,
-        body TEXT NOT NULL, -- the whole record as JSON
-        checksum INTEGER NOT NULL,
-        PRIMARY KEY (run, position)
-    ) STRICT, WITHOUT ROWID;
+        position INTEGER NOT NULL, -- of the first record
+        body BLOB NOT NULL, -- the records as lines of JSON, in shorthand
+        checksum INTEGER NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX events_by_run ON events (run, position);
 
-    PRAGMA user_version = 1;
+    -- Appending is one statement, so that it is one trip to the database, and whole or not at all.
+    CREATE VIEW appends (run, fence, summary, status, started, position, next, body, checksum) AS
+        SELECT run, NULL, NULL, NULL, NULL, position, NULL, body, checksum FROM events;
+    CREATE TRIGGER append INSTEAD OF INSERT ON appends BEGIN
+        UPDATE runs SET records = NEW.next, summary = NEW.summary
+            WHERE run = NEW.run AND fence = NEW.fence AND records = NEW.position;
+        SELECT RAISE(ABORT, 'out of turn') WHERE changes() = 0;
+        INSERT INTO events VALUES (NEW.run, NEW.position, NEW.body, NEW.checksum);
+        -- The indexes are written only when a run moves in its list, which is seldom.
+        UPDATE runs SET status = NEW.status, started = NEW.started
+            WHERE run = NEW.run AND status IS NOT NEW.status;
+    END;
+
+    PRAGMA user_version = 2;
 "];
+
+/// The version that the first migration brings an empty database to. Files of version 1 were written
+/// by builds before the first release.
+const FIRST_VERSION: i64 = 2;
 
 /// Brings the database to the newest version. A database of a newer enact, or of another program,
 /// is left as it is.
@@ -67,9 +86,18 @@ async fn missing(connection: &mut SqliteConnection) -> Result<&'static [&'static
             "is of another program: choose another file for the runs",
         ));
     }
-    let done = usize::try_from(version).ok();
+    if version == 0 {
+        return Ok(&MIGRATIONS);
+    }
+    if version < FIRST_VERSION {
+        return Err(refused(
+            "was written by a build from before the first release, which this enact cannot read: \
+             move it away, or choose another file for the runs",
+        ));
+    }
+    let done = usize::try_from(version - FIRST_VERSION + 1).ok();
     done.and_then(|done| MIGRATIONS.get(done..)).ok_or_else(|| {
-        let known = MIGRATIONS.len();
+        let known = FIRST_VERSION as usize + MIGRATIONS.len() - 1;
         refused(&format!(
             "has version {version}, and this enact knows versions up to {known}: use a newer enact"
         ))

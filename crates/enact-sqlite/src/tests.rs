@@ -37,7 +37,7 @@ async fn a_full_disk_is_told_and_with_room_again_the_run_goes_on() {
     store.append(&lease, &[started("r")]).await.unwrap();
     // The limit holds for this connection, until it is replaced.
     sqlx::query("PRAGMA max_page_count = 1")
-        .execute(&store.writer)
+        .execute(&mut *store.writer.turn().await.unwrap())
         .await
         .unwrap();
     let call_id = "x".repeat(100_000);
@@ -51,7 +51,7 @@ async fn a_full_disk_is_told_and_with_room_again_the_run_goes_on() {
     assert!(text.contains("runs.db") && text.contains("free"), "{text}");
     assert_eq!(store.load("r").await.unwrap().run.records().len(), 1);
     sqlx::query("PRAGMA max_page_count = 1000000")
-        .execute(&store.writer)
+        .execute(&mut *store.writer.turn().await.unwrap())
         .await
         .unwrap();
     store.append(&lease, &[long]).await.unwrap();
@@ -65,13 +65,15 @@ async fn every_connection_is_durable() {
         .await
         .unwrap();
     check_store(&store).await.unwrap();
-    for pool in [&store.writer, &store.readers] {
+    let mut writer = store.writer.turn().await.unwrap();
+    let mut reader = store.readers.acquire().await.unwrap();
+    for connection in [&mut *writer, &mut *reader] {
         let settings: (String, i64, i64, i64) = sqlx::query_as(
             "SELECT journal_mode, synchronous, foreign_keys, timeout
              FROM pragma_journal_mode, pragma_synchronous, pragma_foreign_keys,
                   pragma_busy_timeout",
         )
-        .fetch_one(pool)
+        .fetch_one(connection)
         .await
         .unwrap();
         assert_eq!(settings, ("wal".to_owned(), 2, 1, 5000));

@@ -41,10 +41,11 @@ async fn a_damaged_last_record_is_left_out_and_replaced() {
 async fn damage_in_the_middle_ends_the_log_there() {
     let damages = [
         // One letter is another one, which is still JSON.
-        "UPDATE events SET body = replace(body, 'call_2_xx', 'call_2_yx') WHERE position = 2",
+        "UPDATE events SET body = CAST(replace(body, 'call_2_xx', 'call_2_yx') AS BLOB)
+            WHERE position = 2",
         "UPDATE events SET checksum = checksum + 1 WHERE position = 2",
-        "UPDATE events SET body = '' WHERE position = 2",
-        "UPDATE events SET body = CAST(x'ff00fe' AS TEXT) WHERE position = 2",
+        "UPDATE events SET body = x'' WHERE position = 2",
+        "UPDATE events SET body = x'ff00fe' WHERE position = 2",
         "DELETE FROM events WHERE position = 2",
         // A healthy record of another place.
         "UPDATE events SET (body, checksum) =
@@ -87,7 +88,7 @@ async fn a_missing_end_is_noticed() {
 #[tokio::test]
 async fn a_run_without_a_readable_start_is_corrupt_and_can_only_be_deleted() {
     let damages = [
-        "UPDATE events SET body = 'x' WHERE position = 0",
+        "UPDATE events SET body = x'78' WHERE position = 0",
         "DELETE FROM events WHERE position = 0",
         "DELETE FROM events",
     ];
@@ -119,7 +120,8 @@ async fn a_record_that_only_a_newer_enact_understands_is_not_replaced() {
     execute(
         &path,
         r#"INSERT INTO events VALUES (1, 2,
-            '{"position":2,"at":"2030-01-01T00:00:00Z","event":"dreamed"}', -2001549977575071294);
+            CAST('{"position":2,"at":"2030-01-01T00:00:00Z","event":"dreamed"}' AS BLOB),
+            5243181666722658407);
            UPDATE runs SET records = 3"#,
     )
     .await;

@@ -56,7 +56,9 @@ pub fn records(run_id: &str, count: u64) -> Vec<Record> {
 /// Stores a run, and stays its writer.
 pub async fn keep(store: &SqliteStore, run_id: &str, count: u64) -> Lease {
     let lease = store.acquire(run_id).await.unwrap();
-    store.append(&lease, &records(run_id, count)).await.unwrap();
+    for record in records(run_id, count) {
+        store.append(&lease, &[record]).await.unwrap();
+    }
     lease
 }
 

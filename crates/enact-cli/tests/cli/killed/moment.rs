@@ -136,7 +136,8 @@ impl<'a> Watch<'a> {
             Sign::Asked => self.model.asked() > self.asked,
             Sign::Appended => self.file_length() > self.length,
             Sign::Recorded(position) => {
-                let record = format!("{{\"position\":{position},");
+                // In the store's shorthand, a sign stands for `{"position":`, and one for `,"at":"`.
+                let record = format!("\u{1}{position}\u{2}");
                 let new = self.unread();
                 new.windows(record.len())
                     .any(|window| window == record.as_bytes())

@@ -8,6 +8,7 @@ mod checks;
 mod memory;
 mod summary;
 
+use std::any::Any;
 use std::error::Error as StdError;
 use std::fmt;
 use std::pin::Pin;
@@ -51,17 +52,17 @@ pub trait Store: Send + Sync + fmt::Debug {
 pub struct Lease {
     run_id: String,
     fence: u64,
-    _guard: Box<dyn Send + Sync>,
+    guard: Box<dyn Any + Send + Sync>,
 }
 
 impl Lease {
     /// A lease with a fencing number, higher than that of every lease before it. The guard gives
     /// the lease back when it is dropped.
-    pub fn new(run_id: impl Into<String>, fence: u64, guard: impl Send + Sync + 'static) -> Self {
+    pub fn new(run_id: impl Into<String>, fence: u64, guard: impl Any + Send + Sync) -> Self {
         Self {
             run_id: run_id.into(),
             fence,
-            _guard: Box::new(guard),
+            guard: Box::new(guard),
         }
     }
 
@@ -73,6 +74,12 @@ impl Lease {
     /// The fencing number.
     pub fn fence(&self) -> u64 {
         self.fence
+    }
+
+    /// The guard, for the store that made the lease: what it has to know for each append can be
+    /// kept there.
+    pub fn guard<T: Any>(&self) -> Option<&T> {
+        self.guard.downcast_ref()
     }
 }
 
