@@ -221,6 +221,11 @@ impl Prompt {
         self.bytes
     }
 
+    /// About how many bytes they are in a wire form: what the texts have, and what stands around each.
+    pub(crate) fn room(&self) -> usize {
+        self.bytes + self.messages.len() * 96
+    }
+
     /// How many messages there are.
     pub fn len(&self) -> usize {
         self.messages.len()
@@ -272,8 +277,7 @@ impl Prompt {
         encode: impl Fn(&Message) -> String,
         mut after: impl FnMut(&'a Message, Option<&'a Message>, &mut String),
     ) {
-        // What the texts have, and what stands around each.
-        out.reserve(self.bytes() + self.messages.len() * 96);
+        out.reserve(self.room());
         for (index, (message, wire)) in self.encoded(dialect, encode).enumerate() {
             if index > 0 {
                 out.push(',');

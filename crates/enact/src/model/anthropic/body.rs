@@ -43,7 +43,9 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
         true => Thinking::Unsaid,
         false => Thinking::of(options),
     };
-    let mut fields = Fields::new(&options.extra, &RESERVED)?;
+    // The messages, and what stands before them.
+    let room = request.prompt.room() + 1024;
+    let mut fields = Fields::new(&options.extra, &RESERVED, room)?;
     fields.put(
         "model",
         Some(|out: &mut String| push_string(out, shape.model)),

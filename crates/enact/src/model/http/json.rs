@@ -19,10 +19,12 @@ pub(in crate::model) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Begins the object. `reserved` cannot be replaced: what the client reads back follows from it.
+    /// Begins the object, with room for so many bytes. `reserved` cannot be replaced: what the client
+    /// reads back follows from it.
     pub(in crate::model) fn new(
         extra: &'a Map<String, Value>,
         reserved: &[&str],
+        room: usize,
     ) -> Result<Self, ModelError> {
         if let Some(key) = reserved.iter().find(|key| extra.contains_key(**key)) {
             return Err(ModelError::new(
@@ -32,10 +34,12 @@ impl<'a> Fields<'a> {
                 ),
             ));
         }
+        let mut out = String::with_capacity(room);
+        out.push('{');
         Ok(Self {
-            out: String::from("{"),
+            out,
             extra,
-            placed: Vec::new(),
+            placed: Vec::with_capacity(16),
         })
     }
 
@@ -139,29 +143,38 @@ pub(in crate::model) fn push_value(out: &mut String, value: &Value) {
     let _ = write!(out, "{value}");
 }
 
+/// Which bytes cannot stand in a JSON string as they are.
+const IS_ESCAPED: [bool; 256] = {
+    let mut is_escaped = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        is_escaped[byte] = true;
+        byte += 1;
+    }
+    is_escaped[b'"' as usize] = true;
+    is_escaped[b'\\' as usize] = true;
+    is_escaped
+};
+
 /// Writes a JSON string without the detour over a value.
 pub(in crate::model) fn push_string(out: &mut String, text: &str) {
+    out.reserve(text.len() + 2);
     out.push('"');
-    let mut start = 0;
-    for (index, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0..0x20 => "",
-            _ => continue,
-        };
-        out.push_str(&text[start..index]);
-        if escape.is_empty() {
-            let _ = write!(out, "\\u{byte:04x}");
-        } else {
-            out.push_str(escape);
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| IS_ESCAPED[usize::from(byte)]) {
+        out.push_str(&rest[..at]);
+        match rest.as_bytes()[at] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            // Writing to a string cannot fail.
+            byte => drop(write!(out, "\\u{byte:04x}")),
         }
-        start = index + 1;
+        rest = &rest[at + 1..];
     }
-    out.push_str(&text[start..]);
+    out.push_str(rest);
     out.push('"');
 }
 

@@ -29,7 +29,9 @@ pub(super) struct Shape<'a> {
 /// The whole body of a streaming request.
 pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, ModelError> {
     let options = &request.options;
-    let mut fields = Fields::new(&options.extra, &RESERVED)?;
+    // The messages, and what stands before them.
+    let room = request.prompt.room() + 1024;
+    let mut fields = Fields::new(&options.extra, &RESERVED, room)?;
     fields.put(
         "model",
         Some(|out: &mut String| push_string(out, shape.model)),
@@ -144,7 +146,7 @@ fn push_response_format(out: &mut String, format: &ResponseFormat) {
 }
 
 fn encode_message(message: &Message) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(message.bytes() + 128);
     match message {
         Message::System { text } => {
             out.push_str("{\"role\":\"system\",\"content\":");

@@ -4,28 +4,31 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::loose::Loose;
 use crate::model::Chunk;
 
 /// A piece of a tool call as servers send it.
 #[derive(Debug, Deserialize)]
-pub(super) struct CallDelta {
+pub(super) struct CallDelta<'a> {
     index: Option<i64>,
-    id: Option<String>,
-    function: Option<FunctionDelta>,
+    #[serde(borrow)]
+    id: Option<Loose<'a>>,
+    function: Option<FunctionDelta<'a>>,
     /// What some servers want back with the call, such as a signature of the thought behind it.
     extra_content: Option<Value>,
 }
 
 /// The part of a piece that says what is called.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct FunctionDelta {
-    name: Option<String>,
-    arguments: Option<Value>,
+pub(super) struct FunctionDelta<'a> {
+    #[serde(borrow)]
+    name: Option<Loose<'a>>,
+    arguments: Option<Loose<'a>>,
 }
 
-impl CallDelta {
+impl<'a> CallDelta<'a> {
     /// A piece in the form that came before there were tool calls.
-    pub(super) fn legacy(function: FunctionDelta) -> Self {
+    pub(super) fn legacy(function: FunctionDelta<'a>) -> Self {
         Self {
             index: Some(0),
             id: None,
@@ -71,18 +74,18 @@ impl Calls {
     }
 
     /// Takes a piece; gives it with the number of its call.
-    pub(super) fn take(&mut self, delta: CallDelta) -> Chunk {
+    pub(super) fn take(&mut self, delta: CallDelta<'_>) -> Chunk {
         let function = delta.function.unwrap_or_default();
-        let id = delta.id.filter(|id| !id.is_empty());
-        let name = function.name.filter(|name| !name.is_empty());
-        let arguments = match function.arguments {
+        let id = delta.id.as_ref().and_then(Loose::text);
+        let name = function.name.as_ref().and_then(Loose::text);
+        let arguments = match function.arguments.map(Loose::into_value) {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(text)) => text,
             // Some servers send the object itself instead of its text.
             Some(other) => other.to_string(),
         };
 
-        let known = self.find(delta.index, id.as_deref(), name.as_deref());
+        let known = self.find(delta.index, id, name);
         let position = known.unwrap_or_else(|| {
             self.list.push(Call {
                 index: delta.index,
@@ -92,9 +95,9 @@ impl Calls {
         });
         let call = &mut self.list[position];
         // Servers repeat id and name on every piece; each is told once.
-        let id = id.filter(|_| call.id.is_none());
+        let id = id.filter(|_| call.id.is_none()).map(str::to_owned);
         call.id = call.id.take().or_else(|| id.clone());
-        let name = name.filter(|name| *name != call.name);
+        let name = name.filter(|name| *name != call.name).map(str::to_owned);
         call.name.push_str(name.as_deref().unwrap_or_default());
         call.arguments.push_str(&arguments);
         call.extra_content = delta.extra_content.or(call.extra_content.take());
@@ -145,7 +148,8 @@ mod tests {
     use crate::model::{FinishReason, RawCall, ReplyBuilder};
 
     fn fold(deltas: Value) -> Vec<RawCall> {
-        let deltas: Vec<CallDelta> = serde_json::from_value(deltas).unwrap();
+        let deltas = deltas.to_string();
+        let deltas: Vec<CallDelta<'_>> = serde_json::from_str(&deltas).unwrap();
         let mut calls = Calls::default();
         let mut builder = ReplyBuilder::default();
         for delta in deltas {

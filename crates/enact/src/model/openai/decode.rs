@@ -5,39 +5,43 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::calls::{CallDelta, Calls};
+use super::calls::{CallDelta, Calls, FunctionDelta};
+use super::loose::Loose;
 use crate::model::http::{Decode, DecodeError};
 use crate::model::{Chunk, FinishReason, Usage};
 
 #[derive(Debug, Deserialize)]
-struct Event {
-    choices: Option<Vec<Choice>>,
-    usage: Option<Value>,
+struct Event<'a> {
+    #[serde(borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    usage: Option<Loose<'a>>,
     error: Option<Value>,
     /// Some servers report a failure without wrapping it.
-    object: Option<Value>,
-    message: Option<Value>,
-    code: Option<Value>,
+    object: Option<Loose<'a>>,
+    message: Option<Loose<'a>>,
+    code: Option<Loose<'a>>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Choice {
+struct Choice<'a> {
     index: Option<i64>,
-    delta: Option<Delta>,
-    message: Option<Delta>,
-    finish_reason: Option<String>,
+    #[serde(borrow)]
+    delta: Option<Delta<'a>>,
+    message: Option<Delta<'a>>,
+    finish_reason: Option<Loose<'a>>,
     error: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Delta {
-    content: Option<Value>,
-    refusal: Option<Value>,
-    reasoning_content: Option<Value>,
-    reasoning: Option<Value>,
+struct Delta<'a> {
+    #[serde(borrow)]
+    content: Option<Loose<'a>>,
+    refusal: Option<Loose<'a>>,
+    reasoning_content: Option<Loose<'a>>,
+    reasoning: Option<Loose<'a>>,
     reasoning_details: Option<Vec<Value>>,
-    tool_calls: Option<Vec<CallDelta>>,
-    function_call: Option<super::calls::FunctionDelta>,
+    tool_calls: Option<Vec<CallDelta<'a>>>,
+    function_call: Option<FunctionDelta<'a>>,
 }
 
 /// What of its reasoning the model gets back with the next request.
@@ -72,21 +76,26 @@ impl Decoder {
     }
 
     fn take(&mut self, data: &[u8], out: &mut VecDeque<Chunk>) -> Result<(), DecodeError> {
-        let event: Event =
-            serde_json::from_slice(data).map_err(|error| DecodeError::malformed(&error))?;
+        // Checked once, and not text by text.
+        let data = str::from_utf8(data)
+            .map_err(|_| DecodeError::Malformed("there are bytes that are not UTF-8".into()))?;
+        let event: Event<'_> =
+            serde_json::from_str(data).map_err(|error| DecodeError::malformed(&error))?;
         if let Some(error) = event.error.filter(|error| !error.is_null()) {
             return Err(DecodeError::Reported(error));
         }
-        if let Some(usage) = event.usage.as_ref().and_then(read_usage) {
-            self.usage = Some(usage);
+        if let Some(Loose::Other(usage)) = &event.usage {
+            self.usage = read_usage(usage).or(self.usage);
         }
         let Some(choices) = event.choices else {
-            let is_error = event.object.is_some_and(|object| object == "error");
+            let object = event.object.as_ref().and_then(Loose::text);
+            let is_error = object == Some("error");
             return match event.message {
                 Some(message) if is_error || event.code.is_some() => {
                     let mut error = Map::new();
-                    error.insert("message".into(), message);
-                    error.insert("code".into(), event.code.unwrap_or_default());
+                    let code = event.code.map(Loose::into_value);
+                    error.insert("message".into(), message.into_value());
+                    error.insert("code".into(), code.unwrap_or_default());
                     Err(DecodeError::Reported(Value::Object(error)))
                 }
                 // An event with nothing but a cost, or nothing at all, does no harm.
@@ -104,25 +113,23 @@ impl Decoder {
         Ok(())
     }
 
-    fn choice(&mut self, choice: Choice, out: &mut VecDeque<Chunk>) -> Result<(), DecodeError> {
+    fn choice(&mut self, choice: Choice<'_>, out: &mut VecDeque<Chunk>) -> Result<(), DecodeError> {
         if let Some(error) = choice.error.filter(|error| !error.is_null()) {
             return Err(DecodeError::Reported(error));
         }
         let delta = choice.delta.or(choice.message).unwrap_or_default();
         // Servers that send both spellings send the same text twice.
-        let reasoning = some_text(delta.reasoning_content).or_else(|| some_text(delta.reasoning));
+        let reasoning = text_of(&delta.reasoning_content).or_else(|| text_of(&delta.reasoning));
         if self.returned == Returned::Reasoning {
-            self.reasoning
-                .push_str(reasoning.as_deref().unwrap_or_default());
+            self.reasoning.push_str(reasoning.unwrap_or_default());
         }
-        out.extend(reasoning.map(Chunk::Reasoning));
-        let content = delta.content.unwrap_or_default();
-        match content {
-            Value::Array(parts) => parts.into_iter().for_each(|part| push_part(part, out)),
-            other => out.extend(some_text(Some(other)).map(Chunk::Text)),
+        out.extend(reasoning.map(|text| Chunk::Reasoning(text.to_owned())));
+        match delta.content.map(Loose::into_value) {
+            Some(Value::Array(parts)) => parts.into_iter().for_each(|part| push_part(part, out)),
+            other => out.extend(some_text(other).map(Chunk::Text)),
         }
         // A refusal stands in place of the content.
-        out.extend(some_text(delta.refusal).map(Chunk::Text));
+        out.extend(text_of(&delta.refusal).map(|text| Chunk::Text(text.to_owned())));
         for detail in delta.reasoning_details.into_iter().flatten() {
             merge_detail(&mut self.reasoning_details, detail);
         }
@@ -132,8 +139,8 @@ impl Decoder {
         if let Some(function) = delta.function_call {
             out.push_back(self.calls.take(CallDelta::legacy(function)));
         }
-        match choice.finish_reason.as_deref() {
-            None | Some("") => {}
+        match text_of(&choice.finish_reason) {
+            None => {}
             Some("content_filter") => return Err(DecodeError::Filtered),
             Some("error" | "abort") => {
                 let error = Value::from("the server gave up on the reply");
@@ -219,6 +226,10 @@ fn push_part(mut part: Value, out: &mut VecDeque<Chunk>) {
         ),
         other => out.extend(some_text(other).map(Chunk::Reasoning)),
     }
+}
+
+fn text_of<'a>(value: &'a Option<Loose<'_>>) -> Option<&'a str> {
+    value.as_ref().and_then(Loose::text)
 }
 
 fn some_text(value: Option<Value>) -> Option<String> {

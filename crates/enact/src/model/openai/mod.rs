@@ -9,6 +9,7 @@
 mod body;
 mod calls;
 mod decode;
+mod loose;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use secrecy::SecretString;
