@@ -80,7 +80,7 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
         let next = state.next();
         if world.interruption.is_cancelled() && !matches!(next, Next::Record(_) | Next::Done) {
             // What runs may finish, nothing new begins, and the log stays open.
-            match running.next(world, state.run()).await {
+            match running.next(world, state).await {
                 Some(outcome) => take(state, world, outcome).await?,
                 None => {
                     return Err(Error::new(
@@ -153,7 +153,7 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                 let finished = tokio::select! {
                     biased;
                     () = world.cancellation.cancelled() => continue,
-                    finished = running.next(world, state.run()) => finished,
+                    finished = running.next(world, state) => finished,
                 };
                 match finished {
                     Some(outcome) => take(state, world, outcome).await?,

@@ -10,13 +10,13 @@ use tokio::time::Instant;
 use super::tools::{self, Outcome};
 use super::{World, spans, within};
 use crate::react::{RunState, ToolCall};
-use crate::run::Run;
 
 /// The calls under way, and until when they may be.
 #[derive(Default)]
 pub(super) struct Running {
     calls: FuturesUnordered<Pin<Box<dyn Future<Output = Outcome> + Send>>>,
-    under_way: Vec<(ToolCall, Instant)>,
+    /// The ids of those calls, and when they began.
+    under_way: Vec<(String, Instant)>,
     given_up: VecDeque<Outcome>,
     deadline: Option<Instant>,
 }
@@ -29,14 +29,14 @@ impl Running {
             self.deadline = left.and_then(|left| Instant::now().checked_add(left));
         }
         for call in calls {
-            self.under_way.push((call.clone(), Instant::now()));
+            self.under_way.push((call.call.id.clone(), Instant::now()));
             let run = spans::tool(world, state.run(), call);
             self.calls.push(Box::pin(run));
         }
     }
 
     /// What came of the next call that ends. When the time of the run is up, all are given up.
-    pub(super) async fn next(&mut self, world: &World, run: &Run) -> Option<Outcome> {
+    pub(super) async fn next(&mut self, world: &World, state: &RunState) -> Option<Outcome> {
         if let Some(outcome) = self.given_up.pop_front() {
             return Some(outcome);
         }
@@ -47,15 +47,20 @@ impl Running {
             Some(outcome) => outcome?,
             None => {
                 self.calls.clear();
-                for (call, began) in self.under_way.drain(..) {
-                    tools::abandon(world, run, &call).await;
+                for call in state.open_calls() {
+                    let is_it = |(id, _): &(String, Instant)| *id == call.call.id;
+                    let Some(at) = self.under_way.iter().position(is_it) else {
+                        continue;
+                    };
+                    let (_, began) = self.under_way.swap_remove(at);
+                    tools::abandon(world, state.run(), &call).await;
                     self.given_up.push_back(tools::given_up(call.call, began));
                 }
                 self.given_up.pop_front()?
             }
         };
         let ended = outcome.call_id();
-        self.under_way.retain(|(call, _)| call.call.id != ended);
+        self.under_way.retain(|(id, _)| id != ended);
         Some(outcome)
     }
 }

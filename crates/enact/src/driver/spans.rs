@@ -8,7 +8,7 @@ use super::{Stop, World, content, tools};
 use crate::error::{Error, ErrorKind};
 use crate::model::{LanguageModel, ModelError, Reply, ResponseFormat, Usage};
 use crate::react::{ModelCall, RunState, ToolCall};
-use crate::run::{PredictorName, Run};
+use crate::run::{Call, PredictorName, Run};
 use crate::telemetry::*;
 
 /// Work on a run, from a call or a resumption to its end or the next pause.
@@ -48,7 +48,15 @@ pub(super) async fn agent(state: &mut RunState, world: &World) -> Result<Stop, E
     stop
 }
 
+/// Whether anybody listens. What spans say is put together only then.
+fn is_heard() -> bool {
+    tracing::enabled!(target: TARGET, tracing::Level::INFO)
+}
+
 fn agent_span(state: &RunState, world: &World) -> Span {
+    if !is_heard() {
+        return Span::none();
+    }
     let agent = &state.run().started().agent;
     let steps = world.models.get(&PredictorName::Step);
     tracing::info_span!(
@@ -112,6 +120,9 @@ pub(super) async fn chat(
 }
 
 fn chat_span(model: Option<&dyn LanguageModel>, run: &str, call: &ModelCall) -> Span {
+    if !is_heard() {
+        return Span::none();
+    }
     let name = model.map(LanguageModel::name);
     let server = model.and_then(LanguageModel::base_url).and_then(server);
     let options = &call.request.options;
@@ -152,7 +163,31 @@ pub(super) fn tool(
     planned: ToolCall,
 ) -> impl Future<Output = tools::Outcome> + Send + use<> {
     let call = &planned.call;
-    let span = tracing::info_span!(
+    let span = tool_span(run, call);
+    let has_content = world.has_content_in_spans && !span.is_disabled();
+    if has_content {
+        span.record(TOOL_ARGUMENTS, content::arguments(&call.args));
+    }
+    let secrets = has_content.then(|| world.secrets.clone());
+    let work = tools::run(world, run, planned);
+    async move {
+        if span.is_disabled() {
+            return work.await;
+        }
+        let outcome = within(span.clone(), work).await;
+        if let (tools::Outcome::Finished { observation, .. }, Some(secrets)) = (&outcome, secrets) {
+            let observed = content::observation(observation);
+            span.record(TOOL_RESULT, &*secrets.redact(&observed));
+        }
+        outcome
+    }
+}
+
+fn tool_span(run: &Run, call: &Call) -> Span {
+    if !is_heard() {
+        return Span::none();
+    }
+    tracing::info_span!(
         target: TARGET,
         "execute_tool",
         { SPAN_NAME } = named("execute_tool", Some(&call.name)),
@@ -166,23 +201,7 @@ pub(super) fn tool(
         { STATUS } = Empty,
         { TOOL_ARGUMENTS } = Empty,
         { TOOL_RESULT } = Empty,
-    );
-    let has_content = world.has_content_in_spans && !span.is_disabled();
-    if has_content {
-        span.record(TOOL_ARGUMENTS, content::arguments(&call.args));
-    }
-    let work = tools::run(world, run, planned);
-    let secrets = world.secrets.clone();
-    async move {
-        let outcome = within(span.clone(), work).await;
-        if let tools::Outcome::Finished { observation, .. } = &outcome
-            && has_content
-        {
-            let observed = content::observation(observation);
-            span.record(TOOL_RESULT, &*secrets.redact(&observed));
-        }
-        outcome
-    }
+    )
 }
 
 /// Marks the span of the tool call that is running here as failed.

@@ -83,7 +83,7 @@ pub(super) fn run(
     let after_call = world.after_call.clone();
     async move {
         let began = Instant::now();
-        let call = planned.call;
+        let mut call = planned.call;
         let name = call.name.clone();
         let Some(tool) = tool else {
             let observation = Observation::error(format!(
@@ -94,7 +94,11 @@ pub(super) fn run(
         };
         let timeout = tool.spec().timeout;
         context.deadline = began.checked_add(timeout).map(Instant::into_std);
-        let args = call.args.clone();
+        // Only who looks at the call afterwards needs the arguments twice.
+        let args = match &after_call {
+            Some(_) => call.args.clone(),
+            None => std::mem::take(&mut call.args),
+        };
         let (mut usage, mut cost) = (Usage::default(), 0.0);
         let told = context.clone();
         let work = AssertUnwindSafe(async { tool.call(args, told).await }).catch_unwind();
