@@ -45,13 +45,16 @@ impl Adapter for Native {
         }
         match &task.tooling {
             Some(tooling) => {
-                text.push_str("\n\nUse the tools to find out what you need. ");
-                text.push_str(&describe::ending(tooling, |name| {
-                    match tooling.completion {
-                        Completion::Submit => format!("call `{name}` with them, alone"),
-                        Completion::Finish => format!("call `{name}`, alone"),
-                    }
-                }));
+                text.push_str("\n\nEvery reply has to call a tool. ");
+                match tooling.completion {
+                    Completion::Submit => text.push_str(&format!(
+                        "Once the results show the outputs, call `{}` with them, alone.",
+                        tooling.completion.tool_name()
+                    )),
+                    Completion::Finish => text.push_str(&describe::ending(tooling, |name| {
+                        format!("call `{name}`, alone")
+                    })),
+                }
             }
             None if outputs::sole_text(task).is_some() => {
                 if let [only] = task.signature.outputs()

@@ -39,13 +39,14 @@ pub(super) fn steps(adapter: &dyn Adapter, task: &Task, tooling: &Tooling) -> St
     let mut text = String::new();
     let completing = tooling.completion.tool_name();
     if let Some(tool) = tooling.specs.iter().find(|spec| spec.name != completing) {
-        let step = example(tool, "What I know so far, and why I call this tool next.");
+        // A small model writes on in these words: asked for what it knows, it makes something up.
+        let step = example(tool, "I need …, which this tool can tell.");
         text.push_str(&format!(
             "A reply that calls a tool looks like this:\n\n{step}\n\n"
         ));
     }
     if let Some(tool) = tooling.spec(completing) {
-        let step = example(tool, "Why the task is done.");
+        let step = example(tool, "The results show that ….");
         text.push_str(&format!("The last reply looks like this:\n\n{step}"));
     }
     text

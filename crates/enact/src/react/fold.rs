@@ -401,7 +401,8 @@ impl RunState {
             tool.map_or(Effect::Effectful, |(spec, _)| spec.effect)
         };
         let threshold = self.run.started().limits.stall_threshold;
-        let finding = self.progress.take(acting, threshold, effect);
+        let done = program.completion.tool_name();
+        let finding = self.progress.take(acting, threshold, done, effect);
         if finding.is_stalled {
             self.ending = self.ending.or(Some(TerminationReason::Stalled));
         }

@@ -52,10 +52,12 @@ impl Progress {
     }
 
     /// Takes in a step whose calls are all done. `effect` tells what a tool may change.
+    /// `done` is the tool that ends the task.
     pub(super) fn take(
         &mut self,
         acting: Acting,
         threshold: u32,
+        done: &str,
         effect: impl Fn(&str) -> Effect,
     ) -> Finding {
         self.remember(&acting, &effect);
@@ -69,7 +71,7 @@ impl Progress {
             let call = state.call;
             if state.ran.is_some() {
                 if observation.is_error && !self.failed.insert(key(&call)) {
-                    let notice = (Notice::RepeatedFailure, failed_again(&call.name));
+                    let notice = (Notice::RepeatedFailure, failed_again(&call.name, done));
                     finding.notices.push(notice);
                 }
                 let effect = effect(&call.name);
@@ -87,7 +89,7 @@ impl Progress {
             }
         }
         for act in &repeated {
-            let notice = (Notice::RepeatedCall, not_run_again(&act.call.name));
+            let notice = (Notice::RepeatedCall, not_run_again(&act.call.name, done));
             finding.notices.push(notice);
         }
         acts.append(&mut repeated);
@@ -113,10 +115,10 @@ impl Progress {
         if !self.was_warned {
             self.was_warned = true;
             let text = format!(
-                "The last {} steps were the same, and brought nothing new. Do something else: \
-                 other arguments, another tool, or the answer from what you know. One more of the \
-                 same ends the task.",
-                self.in_row
+                "The last {} steps were the same, and brought nothing new; one more of the same \
+                 ends the task. {}",
+                self.in_row,
+                way_out(done)
             );
             // It says more than that a call was repeated.
             finding.notices = vec![(Notice::Stall, text)];
@@ -146,15 +148,24 @@ impl Progress {
     }
 }
 
-fn failed_again(tool: &str) -> String {
-    format!("`{tool}` failed before with the same arguments. Change them, or try another way.")
+fn failed_again(tool: &str, done: &str) -> String {
+    format!(
+        "`{tool}` failed before with the same arguments. Change them, or try another way. {}",
+        way_out(done)
+    )
 }
 
-fn not_run_again(tool: &str) -> String {
+fn not_run_again(tool: &str, done: &str) -> String {
     format!(
-        "`{tool}` was not run again: you made the same call before, nothing has changed since, and \
-         this is its answer."
+        "You made the same call before, and `{tool}` was not run again. {}",
+        way_out(done)
     )
+}
+
+/// How an agent that repeats itself can end. It comes last, because a small model follows what it read
+/// last.
+fn way_out(done: &str) -> String {
+    format!("If the results above answer the task, call `{done}` now.")
 }
 
 fn key(call: &Call) -> String {
@@ -163,8 +174,12 @@ fn key(call: &Call) -> String {
 
 impl Act {
     /// Whether this is an earlier call over again. What changes the world makes progress by doing
-    /// so: there only the very same call counts, or the same failure.
+    /// so: there only the very same call counts, or the same failure. A call that succeeds where it
+    /// failed before is progress, too.
     fn repeats(&self, earlier: &Act) -> bool {
+        if earlier.observation.is_error && !self.observation.is_error {
+            return false;
+        }
         let is_same_outcome = self.observation.value == earlier.observation.value
             && self.observation.is_error == earlier.observation.is_error
             && (self.observation.is_error

@@ -6,6 +6,11 @@ use super::event::{Event, PlannedCall, PredictorName, StepOutcome, Stepped};
 use super::history::{Call, Entry, Observation, ToolResult};
 use super::log::Run;
 use super::question::Decision;
+use crate::model::FinishReason;
+
+/// How many characters are shown of a reply that was cut off. Most of them go round in circles: a
+/// model that reads all of it goes on so, and pays for it.
+const SHOWN_OF_CUT_OFF: usize = 200;
 
 /// The conversation before the run and all that the run added.
 pub(super) fn of(run: &Run) -> Vec<Entry> {
@@ -195,6 +200,11 @@ pub(crate) fn misread(reply: &crate::model::Reply, problem: &str) -> [Entry; 2] 
     let mut text = reply.text.clone();
     for call in &reply.calls {
         text.push_str(&format!("\n{}({})", call.name, call.arguments));
+    }
+    if reply.finish == FinishReason::Length
+        && let Some((end, _)) = text.char_indices().nth(SHOWN_OF_CUT_OFF)
+    {
+        text.replace_range(end.., " …");
     }
     [
         said(text.trim().to_owned()),

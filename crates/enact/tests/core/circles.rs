@@ -64,6 +64,39 @@ async fn lesson_a_stall_is_warned_of_and_a_change_of_course_is_progress() {
 }
 
 #[tokio::test]
+async fn a_call_that_succeeds_at_the_third_try_is_no_stall() {
+    let tries = Arc::new(AtomicUsize::new(0));
+    let busy = FnTool::new("search", "Is busy at first.", {
+        move |_: Anything, _: ToolContext| {
+            let is_busy = tries.fetch_add(1, Ordering::Relaxed) < 2;
+            async move {
+                match is_busy {
+                    true => Err(ToolError::new("busy: try again")),
+                    false => Ok("found"),
+                }
+            }
+        }
+    });
+    let same = || call("search", json!({"query": "x"}));
+    let played = agent(
+        "question -> answer",
+        Tools::new().with(busy),
+        [
+            same(),
+            same(),
+            same(),
+            call("submit", json!({"answer": "a"})),
+        ],
+    );
+    let done = played.call(values! { question: "q" }).await;
+    let told = notices(&done);
+    assert!(
+        told.iter().all(|(about, _)| *about != Notice::Stall),
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
 async fn what_changes_the_world_stalls_only_when_it_is_the_very_same() {
     let write = |n: i64| {
         call(

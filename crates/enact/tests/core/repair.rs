@@ -335,3 +335,17 @@ async fn a_call_written_as_text_is_recognised_and_recorded() {
         );
     }
 }
+
+#[tokio::test]
+async fn of_a_reply_that_was_cut_off_the_model_sees_the_beginning() {
+    let round = "and so on ".repeat(500);
+    let played = agent(
+        "question -> answer",
+        search_and_add(),
+        [say(round).cut_off(), call("submit", json!({"answer": "a"}))],
+    );
+    played.call(values! { question: "q" }).await;
+    let shown = played.model.requests()[1].prompt.bytes();
+    let before = played.model.requests()[0].prompt.bytes();
+    assert!(shown - before < 600, "{} bytes more", shown - before);
+}

@@ -144,7 +144,7 @@ impl Adapter for Tagged {
         text.push_str(&describe::tools(tooling));
         text.push_str(&format!(
             "\nWork in steps of this form:\n\n\
-             {thought}: {{what you know so far and what to do next}}\n\
+             {thought}: {{what you need, and which tool can tell}}\n\
              {action}: {{one tool with its arguments by name, such as tool(text=\"abc\", number=1)}}\n\
              {observation}: {{the result, which is given to you: never write it}}\n\n"
         ));
