@@ -39,21 +39,29 @@ def remote(url, spec):
     )
 
 
+class Lm(dspy.LM):
+    """A model that calls tools and keeps to a schema: DSPy does not know that of one without a known name."""
+
+    supports_function_calling = True
+    supports_response_schema = True
+
+
 def solve(module, order):
-    lm = dspy.LM(
+    lm = Lm(
         f"openai/{order['model']}",
         api_base=f"{order['url']}/v1",
         api_key="none",
         temperature=0.0,
-        max_tokens=1000,
+        max_tokens=order["max_tokens"],
         cache=False,
         timeout=600,
     )
     signature = dspy.Signature("question -> answer", order["instructions"])
     tools = [remote(order["url"], spec) for spec in SPECS]
-    kind = {"react": dspy.ReAct, "react-v2": dspy.ReActV2}[module]
+    kind = dspy.ReAct if module == "react" else dspy.ReActV2
+    adapter = dspy.ChatAdapter(use_native_function_calling=module == "react-v2-native")
     agent = kind(signature, tools=tools, max_iters=order["max_iterations"])
-    with dspy.context(lm=lm):
+    with dspy.context(lm=lm, adapter=adapter):
         prediction = agent(question=order["question"])
     if module == "react":
         names = [value for key, value in prediction.trajectory.items() if key.startswith("tool_name_")]

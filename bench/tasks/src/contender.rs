@@ -12,8 +12,8 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use crate::enact_agent;
 
 /// The contenders that run unless others are named.
-pub(crate) const ALL: &str =
-    "enact-native,enact-json,enact-chat,enact-xml,enact-tagged,dspy-react,dspy-react-v2";
+pub(crate) const ALL: &str = "enact-native,enact-json,enact-chat,enact-xml,enact-tagged,\
+    dspy-react,dspy-react-v2,dspy-react-v2-native";
 
 /// A contender by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub(crate) struct Order<'a> {
     pub(crate) instructions: &'a str,
     pub(crate) question: &'a str,
     pub(crate) max_iterations: u32,
+    pub(crate) max_tokens: u32,
 }
 
 /// How it ended.
@@ -51,7 +52,9 @@ impl FromStr for Contender {
             return Ok(Self::Enact(adapter.to_owned()));
         }
         match name {
-            "dspy-react" | "dspy-react-v2" => Ok(Self::Dspy(name["dspy-".len()..].to_owned())),
+            "dspy-react" | "dspy-react-v2" | "dspy-react-v2-native" => {
+                Ok(Self::Dspy(name["dspy-".len()..].to_owned()))
+            }
             _ => anyhow::bail!("there is no contender `{name}`: use some of {ALL}"),
         }
     }

@@ -20,6 +20,7 @@ pub(crate) async fn solve(adapter: &str, order: &Order<'_>) -> anyhow::Result<An
         });
     let mut options = ModelOptions::default();
     options.temperature = Some(0.0);
+    options.max_tokens = Some(order.max_tokens);
     let agent = ReAct::dynamic("question -> answer", tools::tools())?
         .with_instructions(order.instructions)?
         .with_adapter(adapter)

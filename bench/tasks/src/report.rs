@@ -14,6 +14,8 @@ use crate::service::Asked;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Result {
+    pub(crate) model: String,
+    pub(crate) max_iterations: u32,
     pub(crate) contender: String,
     pub(crate) task: String,
     pub(crate) kind: String,
@@ -30,17 +32,32 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
+    /// # Errors
+    /// When the file cannot be used, or has results of another model or number of steps, which
+    /// cannot be compared.
+    pub(crate) fn open(path: &Path, model: &str, max_iterations: u32) -> anyhow::Result<Self> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(error).with_context(|| path.display().to_string()),
         };
-        let list = text
+        let list: Vec<Result> = text
             .lines()
             .map(serde_json::from_str)
             .collect::<std::result::Result<_, _>>()
             .with_context(|| format!("{} is not a file of results", path.display()))?;
+        if let Some(other) = list
+            .iter()
+            .find(|result| result.model != model || result.max_iterations != max_iterations)
+        {
+            anyhow::bail!(
+                "{} has results of the model `{}` with at most {} steps: choose another file by \
+                 `--results`",
+                path.display(),
+                other.model,
+                other.max_iterations
+            );
+        }
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         Ok(Self { list, file })
     }
@@ -58,6 +75,18 @@ impl Results {
     }
 }
 
+/// The table, with the command that made it.
+pub(crate) fn page(command: &str, table: &str) -> String {
+    format!(
+        "# Quality\n\n\
+         Made on {} by\n\n```sh\n{command}\n```\n\n\
+         Steps, calls and tokens are means of a task. What a task is and how answers are checked \
+         is told [beside the code](../README.md#quality); every run is a line of \
+         [`quality.jsonl`](quality.jsonl).\n\n{table}",
+        jiff::Timestamp::now().strftime("%Y-%m-%d"),
+    )
+}
+
 /// One row for each contender, in Markdown.
 pub(crate) fn table(results: &[Result]) -> String {
     let mut rows: BTreeMap<&str, Vec<&Result>> = BTreeMap::new();
@@ -66,7 +95,7 @@ pub(crate) fn table(results: &[Result]) -> String {
     }
     let mut out = String::from(
         "| contender | solved | steps | model calls | prompt tokens | completion tokens | how runs ended |\n\
-         | --- | --- | --- | --- | --- | --- | --- |\n",
+         | --- | ---: | ---: | ---: | ---: | ---: | --- |\n",
     );
     for (contender, results) in rows {
         let count = results.len();

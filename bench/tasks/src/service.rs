@@ -2,6 +2,9 @@
 //! got, and runs the tools for contenders in other languages. So all are measured in one way.
 
 use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
@@ -41,17 +44,30 @@ pub(crate) struct Service {
     client: reqwest::Client,
     runs: Arc<Mutex<HashMap<String, Run>>>,
     address: std::net::SocketAddr,
+    /// Where what runs send and get is kept, if anywhere.
+    transcripts: Option<Arc<std::path::Path>>,
 }
 
 impl Service {
     /// Starts it in front of a model's base URL.
-    pub(crate) async fn start(upstream: &str) -> anyhow::Result<Self> {
+    pub(crate) async fn start(
+        upstream: &str,
+        transcripts: Option<PathBuf>,
+    ) -> anyhow::Result<Self> {
+        if let Some(folder) = &transcripts {
+            std::fs::create_dir_all(folder)?;
+        }
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let service = Self {
             upstream: upstream.trim_end_matches('/').into(),
-            client: reqwest::Client::builder().no_proxy().build()?,
+            // llama.cpp's server closes connections that are idle, and a request that meets that fails.
+            client: reqwest::Client::builder()
+                .no_proxy()
+                .pool_max_idle_per_host(0)
+                .build()?,
             runs: Arc::default(),
             address: listener.local_addr()?,
+            transcripts: transcripts.map(Into::into),
         };
         let routes = Router::new()
             .route("/{run}/v1/chat/completions", post(pass_on))
@@ -78,9 +94,9 @@ impl Service {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn ask(&self, run: &str, headers: &HeaderMap, body: Bytes) -> anyhow::Result<Response> {
+    async fn ask(&self, run: &str, headers: &HeaderMap, sent: Bytes) -> anyhow::Result<Response> {
         let url = format!("{}/chat/completions", self.upstream);
-        let mut request = self.client.post(url).body(body);
+        let mut request = self.client.post(url).body(sent.clone());
         for name in [header::CONTENT_TYPE, header::AUTHORIZATION] {
             if let Some(value) = headers.get(&name) {
                 request = request.header(name, value);
@@ -90,6 +106,7 @@ impl Service {
         let status = reply.status();
         let kind = reply.headers().get(header::CONTENT_TYPE).cloned();
         let body = reply.bytes().await.context("the model's reply")?;
+        self.keep(run, &[&sent, &body])?;
         let usage = usage(&body);
         let mut runs = self.runs();
         let asked = &mut runs.entry(run.to_owned()).or_default().asked;
@@ -106,6 +123,19 @@ impl Service {
             response.headers_mut().insert(header::CONTENT_TYPE, kind);
         }
         Ok(response)
+    }
+
+    fn keep(&self, run: &str, texts: &[&[u8]]) -> anyhow::Result<()> {
+        let Some(folder) = &self.transcripts else {
+            return Ok(());
+        };
+        let path = folder.join(format!("{run}.txt"));
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        for text in texts {
+            file.write_all(text)?;
+            file.write_all(b"\n")?;
+        }
+        Ok(())
     }
 }
 

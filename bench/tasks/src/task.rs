@@ -8,6 +8,9 @@ pub(crate) const INSTRUCTIONS: &str = "Answer the question with the help of the 
     value alone, without a unit or an explanation. If the tools do not know it, the answer is \
     `unknown`.";
 
+/// The longest reply, so that a model that does not stop writing does not stop the others.
+pub(crate) const MAX_TOKENS: u32 = 1000;
+
 const TASKS: &str = include_str!("../tasks.jsonl");
 /// How far a number may be from the right one, as a share of it.
 const TOLERANCE: f64 = 0.001;
