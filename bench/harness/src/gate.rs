@@ -10,8 +10,6 @@ use crate::contender::{self, Contender};
 use crate::instructions::{self, Counting};
 use crate::server::Server;
 
-const ATTEMPTS: usize = 3;
-
 /// What is counted.
 #[derive(Args)]
 pub(crate) struct Gate {
@@ -81,8 +79,8 @@ fn ratio(
     what: &str,
     counting: Counting,
 ) -> anyhow::Result<f64> {
-    let enact = instructions::a_step(server, enact, counting, ATTEMPTS)?;
-    let floor = instructions::a_step(server, floor, counting, ATTEMPTS)?;
+    let enact = instructions::a_step(server, enact, counting)?;
+    let floor = instructions::a_step(server, floor, counting)?;
     let ratio = enact / floor;
     println!("{what}: enact {enact:.0}, floor {floor:.0} instructions a step: {ratio:.3}");
     Ok(ratio)

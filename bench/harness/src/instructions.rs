@@ -33,6 +33,8 @@ pub(crate) const LONG: Counting = Counting {
     many: 4,
 };
 
+const ATTEMPTS: usize = 3;
+
 /// The instructions of a step: what more runs cost than fewer, so that the start cancels out.
 ///
 /// Whether a buffer can grow where it is depends on luck, and copying it counts: the least of
@@ -41,10 +43,9 @@ pub(crate) fn a_step(
     server: &Server,
     contender: &Contender,
     counting: Counting,
-    attempts: usize,
 ) -> anyhow::Result<f64> {
     let least = |runs| {
-        let counts = (0..attempts).map(|_| count(server, contender, counting, runs));
+        let counts = (0..ATTEMPTS).map(|_| count(server, contender, counting, runs));
         let counts: Vec<i64> = counts.collect::<anyhow::Result<_>>()?;
         counts.into_iter().min().context("no attempt was made")
     };

@@ -29,6 +29,8 @@ pub(crate) struct Section {
 pub(crate) enum Rounds {
     /// Once: counts do not vary.
     One,
+    /// Once, and not if quick: it takes long, and `bench/gate` does it for enact.
+    OneIfNotQuick,
     /// As often as was asked for.
     All,
 }
@@ -85,7 +87,7 @@ impl Section {
             .map(|contender| Row::new(contender.name))
             .collect();
         let rounds = match self.rounds {
-            Rounds::One => 1,
+            Rounds::One | Rounds::OneIfNotQuick => 1,
             Rounds::All => bench.rounds,
         };
         for round in 0..rounds {

@@ -118,7 +118,7 @@ pub(crate) fn all() -> Vec<Section> {
                 column("instructions_200", "thousand, 200 steps", 0),
             ],
             kinds: IN_RUST,
-            rounds: Rounds::One,
+            rounds: Rounds::OneIfNotQuick,
             measure: counted_instructions,
         },
     ]
@@ -255,8 +255,7 @@ fn held(bench: &Bench, contender: &Contender) -> anyhow::Result<Vec<f64>> {
 }
 
 fn counted_instructions(bench: &Bench, contender: &Contender) -> anyhow::Result<Vec<f64>> {
-    let attempts = if bench.quick { 1 } else { 3 };
-    let count = |counting| instructions::a_step(&bench.server, contender, counting, attempts);
+    let count = |counting| instructions::a_step(&bench.server, contender, counting);
     let short = count(instructions::SHORT)?;
     let long = count(instructions::LONG)?;
     Ok(vec![short / 1e3, long / 1e3])
