@@ -11,7 +11,8 @@ use super::outputs::{cut_off, plain, written};
 use super::sections::{Section, Sections};
 use super::task::{Completion, Task, Tooling};
 use super::{
-    Adapter, Misread, Read, Repair, RepairKind, StepReply, chat, describe, json, pictures, thinking,
+    Adapter, Misread, Read, Repair, RepairKind, StepReply, chat, describe, json, pictures,
+    thinking, worked,
 };
 use crate::model::{Capabilities, FinishReason, Message, Reply, Request};
 use crate::run::Entry;
@@ -143,18 +144,14 @@ impl Adapter for Tagged {
         text.push_str("\nTools:\n");
         text.push_str(&describe::tools(tooling));
         text.push_str(&format!(
-            "\nWork in steps of this form:\n\n\
-             {thought}: {{what you need, and which tool can tell}}\n\
-             {action}: {{one tool with its arguments by name, such as tool(text=\"abc\", number=1)}}\n\
-             {observation}: {{the result, which is given to you: never write it}}\n\n"
+            "\nEvery reply is a step: a `{thought}` and an `{action}`. The result is given to you as \
+             `{observation}`: never write it. {}",
+            worked::steps(self, task, tooling)
         ));
-        text.push_str(&describe::ending(tooling, |name| {
-            let args = match tooling.completion {
-                Completion::Submit => argument_form(tooling),
-                Completion::Finish => String::new(),
-            };
-            format!("end with `{action}: {name}({args})`")
-        }));
+        if tooling.completion == Completion::Finish {
+            text.push_str("\n\n");
+            text.push_str(&describe::ending(tooling, |name| format!("call `{name}`")));
+        }
         text
     }
 
@@ -276,16 +273,6 @@ impl Adapter for Tagged {
         }
         step.read(tooling, reply.finish, &form)
     }
-}
-
-fn argument_form(tooling: &Tooling) -> String {
-    let names: Vec<String> = tooling
-        .declared
-        .outputs()
-        .iter()
-        .map(|field| format!("{}=…", field.name))
-        .collect();
-    names.join(", ")
 }
 
 /// A reply without an action: a call in JSON, a thought, or mere talk.
