@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, ErrorKind};
-use crate::model::{LanguageModel, ModelError, ModelErrorKind, Reply, Secrets};
+use crate::model::{Delivery, LanguageModel, ModelError, ModelErrorKind, Reply, Secrets};
 use crate::react::{ModelCall, Next, RunState, ToolCall};
 use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
 use crate::tool::{Effect, Tool, Tools};
@@ -454,7 +454,10 @@ async fn ask(
     }
     let asked = match writing {
         Some(writing) => writing.ask(&**model, call.request).await,
-        None => model.complete(call.request).await,
+        None => {
+            let request = call.request.with_delivery(Delivery::Whole);
+            model.complete(request).await
+        }
     };
     // Servers quote keys back to whoever sent a wrong one.
     asked.map_err(|error| error.redacted(&world.secrets))

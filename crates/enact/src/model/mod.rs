@@ -43,7 +43,9 @@ pub use openai::OpenAi;
 pub use price::{Price, Prices};
 pub use recording::{Recording, Replaying};
 pub use reply::{ANSWERED_BY_CACHE, Chunk, FinishReason, Reply, ReplyBuilder, Usage};
-pub use request::{Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice};
+pub use request::{
+    Delivery, Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice,
+};
 pub use retry::Retrying;
 pub use scripted::{ScriptStep, ScriptedModel, call, calls, fail, say};
 pub use secrets::{REDACTED, SecretError, Secrets};

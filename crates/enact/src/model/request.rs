@@ -93,6 +93,17 @@ pub enum ResponseFormat {
     },
 }
 
+/// How the reply is to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Delivery {
+    /// Piece by piece, as it is written: somebody reads along.
+    #[default]
+    Streamed,
+    /// At once. It costs less to send and to read, and more servers get calls of tools right. A model
+    /// that cannot do so may stream.
+    Whole,
+}
+
 /// How to sample. `None` leaves the choice to the provider.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -131,6 +142,8 @@ pub struct Request {
     pub stop: Vec<String>,
     /// Sampling.
     pub options: ModelOptions,
+    /// How the reply is to come. The same is asked for either way.
+    pub delivery: Delivery,
 }
 
 impl Request {
@@ -176,5 +189,11 @@ impl Request {
     #[must_use]
     pub fn with_options(self, options: ModelOptions) -> Self {
         Self { options, ..self }
+    }
+
+    /// The same with the reply coming in another way.
+    #[must_use]
+    pub fn with_delivery(self, delivery: Delivery) -> Self {
+        Self { delivery, ..self }
     }
 }

@@ -15,7 +15,8 @@ pub struct Timeouts {
     /// Until the connection stands.
     pub connect: Duration,
     /// From sending the request until the first byte of the reply. Local models read the whole
-    /// prompt before they say anything.
+    /// prompt before they say anything. A reply that is not streamed, because nobody reads along, comes
+    /// when it is whole: there only `total` counts.
     pub first_byte: Duration,
     /// Between two pieces of the reply.
     pub idle: Duration,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use enact::model::{
-    Function, Functions, Image, LanguageModel as _, Message, ModelErrorKind, ModelOptions, Part,
-    Prompt, RawCall, Request, ResponseFormat, ToolChoice,
+    Delivery, Function, Functions, Image, LanguageModel as _, Message, ModelErrorKind,
+    ModelOptions, Part, Prompt, RawCall, Request, ResponseFormat, ToolChoice,
 };
 use enact_test_server::{Received, TestServer};
 use serde_json::{Value, json};
@@ -96,6 +96,12 @@ async fn a_request_is_what_the_protocol_asks_for() {
         "messages": [{"role": "user", "content": [marked(text("Weather?"))]}],
     });
     assert_eq!(sent.json(), expected);
+}
+
+#[tokio::test]
+async fn a_reply_that_nobody_reads_along_comes_whole() {
+    let body = body(ask("hi").with_delivery(Delivery::Whole)).await;
+    assert_eq!(body.get("stream"), None, "{body}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use enact::adapter::Piece;
 use enact::model::{
-    Capabilities, Chunk, LanguageModel, ModelError, ModelErrorKind, ReplyStream, Request,
+    Capabilities, Chunk, Delivery, LanguageModel, ModelError, ModelErrorKind, ReplyStream, Request,
     ScriptedModel, call, say,
 };
 use enact::run::Event;
@@ -37,6 +37,19 @@ fn word(update: &Update) -> String {
         Update::StepFinished { step } => format!("step {} finished", step.iteration),
         other => format!("{other:?}"),
     }
+}
+
+#[tokio::test]
+async fn replies_are_streamed_to_those_who_read_along_alone() {
+    let script = || [say("done")];
+    let played = agent("question -> answer", Tools::new().with(search()), script());
+    played.call(values! { question: "q" }).await;
+    assert_eq!(played.model.requests()[0].delivery, Delivery::Whole);
+
+    let played = agent("question -> answer", Tools::new().with(search()), script());
+    let mut run = played.agent.call(values! { question: "q" }).stream();
+    while run.next().await.is_some() {}
+    assert_eq!(played.model.requests()[0].delivery, Delivery::Streamed);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use enact::model::openai::{OpenAi, Timeouts};
-use enact::model::{Chunk, LanguageModel as _, ModelError, ModelErrorKind};
+use enact::model::{Chunk, Delivery, LanguageModel as _, ModelError, ModelErrorKind};
 use enact_test_server::{TestServer, Turn};
 use futures_util::StreamExt as _;
 use serde_json::json;
@@ -93,6 +93,24 @@ async fn a_reply_that_does_not_begin_times_out() {
         error.to_string().contains("Timeouts::first_byte"),
         "{error}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_comes_whole_may_take_its_time() {
+    let timeouts = Timeouts {
+        first_byte: Duration::from_secs(3),
+        total: Duration::from_secs(90),
+        ..Timeouts::default()
+    };
+    let late = |seconds| Turn::text("late").latency(Duration::from_secs(seconds));
+    let server = TestServer::start([late(60), late(120)]).await;
+    let model = client(&server).with_timeouts(timeouts);
+    let request = ask("hi").with_delivery(Delivery::Whole);
+    let reply = model.complete(request.clone()).await.unwrap();
+    assert_eq!(reply.text, "late");
+    let error = model.complete(request).await.unwrap_err();
+    assert_eq!(error.kind(), ModelErrorKind::Timeout);
+    assert!(error.to_string().contains("Timeouts::total"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

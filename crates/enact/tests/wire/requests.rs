@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use enact::model::openai::OpenAi;
 use enact::model::{
-    Function, Functions, Image, LanguageModel as _, Message, ModelErrorKind, ModelOptions, Part,
-    Prompt, RawCall, Request, ResponseFormat, ToolChoice,
+    Delivery, Function, Functions, Image, LanguageModel as _, Message, ModelErrorKind,
+    ModelOptions, Part, Prompt, RawCall, Request, ResponseFormat, ToolChoice,
 };
 use enact_test_server::{Received, TestServer, Turn};
 use serde_json::{Value, json};
@@ -146,6 +146,15 @@ async fn every_kind_of_message_has_its_form() {
     });
     // Byte for byte: no white space, and the order of the fields is part of the form.
     assert_eq!(body, expected.to_string());
+}
+
+#[tokio::test]
+async fn a_reply_that_nobody_reads_along_comes_whole() {
+    let mut request = ask("hi").with_delivery(Delivery::Whole);
+    let asked = json!({"include_usage": true});
+    request.options.extra.insert("stream_options".into(), asked);
+    let body = r#"{"model":"test-model","messages":[{"role":"user","content":"hi"}]}"#;
+    assert_eq!(body_of(request).await, body);
 }
 
 #[tokio::test]

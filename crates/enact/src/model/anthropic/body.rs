@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::blocks::{self, Role};
 use crate::model::http::json::{Fields, push_separated, push_string, push_value};
 use crate::model::{
-    Function, Message, ModelError, ModelErrorKind, ModelOptions, Request, ResponseFormat,
+    Delivery, Function, Message, ModelError, ModelErrorKind, ModelOptions, Request, ResponseFormat,
     ToolChoice,
 };
 
@@ -36,7 +36,7 @@ pub(super) fn is_answer_forced(request: &Request) -> bool {
     request.response_format != ResponseFormat::Text
 }
 
-/// The whole body of a streaming request.
+/// The whole body of a request.
 pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, ModelError> {
     let options = &request.options;
     let thinking = match is_answer_forced(request) {
@@ -50,7 +50,11 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
         "model",
         Some(|out: &mut String| push_string(out, shape.model)),
     );
-    fields.put("stream", Some(|out: &mut String| out.push_str("true")));
+    let is_streamed = request.delivery == Delivery::Streamed;
+    fields.put(
+        "stream",
+        is_streamed.then_some(|out: &mut String| out.push_str("true")),
+    );
     fields.put_number("max_tokens", Some(thinking.max_tokens(options.max_tokens)));
     fields.put_number(
         "temperature",

@@ -1,6 +1,6 @@
 //! A client for Anthropic's messages, and for servers that speak the same protocol.
 //!
-//! Replies are streamed; [`LanguageModel::complete`] folds the stream.
+//! Replies are streamed, or come whole, as the request wants it.
 //!
 //! Nothing is retried here: wrap the client in [`Retrying`](crate::model::Retrying).
 

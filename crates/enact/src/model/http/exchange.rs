@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::protocol::{Decode, DecodeError, Protocol};
 use super::sse::SseParser;
 use crate::model::failure::{Failures, Limit, retry_after};
-use crate::model::{Chunk, ModelError, ModelErrorKind, ReplyStream, Request};
+use crate::model::{Chunk, Delivery, ModelError, ModelErrorKind, ReplyStream, Request};
 
 /// A bound on what a broken server can make us keep.
 const MAX_REPLY_BYTES: usize = 64 * 1024 * 1024;
@@ -95,7 +95,7 @@ async fn ask<P: Protocol>(
     request: &Request,
 ) -> Result<Reading<P::Decoder>, ModelError> {
     let server = client.server();
-    let clock = Clock::start(client);
+    let clock = Clock::start(client, request.delivery);
     let body = client.body(request)?;
     let line = server.line()?;
     let sent = line
@@ -218,12 +218,13 @@ impl<D: Decode> Reading<D> {
         match self.form {
             Form::Unknown => return Err(client.failing(|make| make.protocol("is empty"))),
             Form::Whole(body) => {
-                if serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
-                    return Err(client.failing(|make| make.not_json(&body)));
+                if let Err(error) = decoder.whole(&body, ready) {
+                    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_ok();
+                    return Err(client.failing(|make| match is_json {
+                        true => error.told(make),
+                        false => make.not_json(&body),
+                    }));
                 }
-                decoder
-                    .whole(&body, ready)
-                    .map_err(|error| client.failing(|make| error.told(make)))?;
             }
             Form::Events(mut parser) => {
                 // Half an event is no event: the reply counts as cut off.
@@ -248,11 +249,17 @@ impl<D: Decode> Reading<D> {
 }
 
 impl Clock {
-    fn start<P: Protocol>(client: &P) -> Self {
+    fn start<P: Protocol>(client: &P, delivery: Delivery) -> Self {
         let now = Instant::now();
+        let timeouts = &client.server().timeouts;
+        let total = later(now, timeouts.total);
         Self {
-            first_byte: later(now, client.server().timeouts.first_byte),
-            total: later(now, client.server().timeouts.total),
+            first_byte: match delivery {
+                Delivery::Streamed => later(now, timeouts.first_byte),
+                // It comes when all is written.
+                Delivery::Whole => total,
+            },
+            total,
             has_begun: false,
         }
     }

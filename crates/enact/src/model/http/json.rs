@@ -59,6 +59,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Leaves a field out, whatever was asked for.
+    pub(in crate::model) fn leave_out(&mut self, key: &'static str) {
+        self.placed.push(key);
+    }
+
     pub(in crate::model) fn put_number(
         &mut self,
         key: &'static str,

@@ -16,7 +16,7 @@ pub(in crate::model) trait Protocol: Send + Sync {
 
     fn server(&self) -> &Server;
 
-    /// The whole body of a streaming request.
+    /// The whole body of a request, which asks for the delivery that the request wants.
     fn body(&self, request: &Request) -> Result<String, ModelError>;
 
     /// The headers of a request.

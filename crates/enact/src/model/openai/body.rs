@@ -9,7 +9,8 @@ use crate::model::http::json::{
     Fields, portable_arguments, portable_name, push_field, push_separated, push_string, push_value,
 };
 use crate::model::{
-    Function, Image, Message, ModelError, Part, RawCall, Request, ResponseFormat, ToolChoice,
+    Delivery, Function, Image, Message, ModelError, Part, RawCall, Request, ResponseFormat,
+    ToolChoice,
 };
 
 const DIALECT: &str = "openai";
@@ -26,7 +27,7 @@ pub(super) struct Shape<'a> {
     pub(super) max_tokens: &'static str,
 }
 
-/// The whole body of a streaming request.
+/// The whole body of a request.
 pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, ModelError> {
     let options = &request.options;
     // The messages, and what stands before them.
@@ -36,11 +37,17 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
         "model",
         Some(|out: &mut String| push_string(out, shape.model)),
     );
-    fields.put("stream", Some(|out: &mut String| out.push_str("true")));
-    fields.put(
-        "stream_options",
-        Some(|out: &mut String| out.push_str("{\"include_usage\":true}")),
-    );
+    match request.delivery {
+        Delivery::Streamed => {
+            fields.put("stream", Some(|out: &mut String| out.push_str("true")));
+            fields.put(
+                "stream_options",
+                Some(|out: &mut String| out.push_str("{\"include_usage\":true}")),
+            );
+        }
+        // Servers refuse options of a stream where there is none.
+        Delivery::Whole => fields.leave_out("stream_options"),
+    }
     fields.put_number(
         "temperature",
         options.temperature.filter(|value| value.is_finite()),

@@ -1,8 +1,8 @@
 //! A client for every server that speaks OpenAI's chat completions: OpenAI itself, vLLM,
 //! llama.cpp, Ollama, LiteLLM, OpenRouter and many more.
 //!
-//! Replies are streamed; [`LanguageModel::complete`] folds the stream. A server that ignores the
-//! wish to stream and answers with one JSON body works as well.
+//! Replies are streamed, or come whole, as the request wants it. A server that ignores the wish and
+//! answers in the other way works as well.
 //!
 //! Nothing is retried here: wrap the client in [`Retrying`](crate::model::Retrying).
 
