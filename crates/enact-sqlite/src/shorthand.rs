@@ -126,16 +126,29 @@ pub(crate) fn shorten(json: &[u8]) -> Vec<u8> {
 /// whoever reads it says so.
 pub(crate) fn expand(stored: &[u8], out: &mut Vec<u8>) {
     let mut rest = stored;
-    while let Some(at) = rest.iter().position(|byte| is_sign(*byte)) {
-        let phrase = place(rest[at]).and_then(|place| PHRASES.get(place));
-        out.extend_from_slice(&rest[..at]);
-        match phrase {
+    loop {
+        let (plain, behind) = rest.split_at(before_sign(rest));
+        out.extend_from_slice(plain);
+        let Some((sign, behind)) = behind.split_first() else {
+            return;
+        };
+        match place(*sign).and_then(|place| PHRASES.get(place)) {
             Some(phrase) => out.extend_from_slice(phrase.as_bytes()),
-            None => out.push(rest[at]),
+            None => out.push(*sign),
         }
-        rest = &rest[at + 1..];
+        rest = behind;
     }
-    out.extend_from_slice(rest);
+}
+
+/// How many bytes there are before the next sign. Long texts have none: they are looked through in
+/// pieces, which the compiler does at once.
+fn before_sign(text: &[u8]) -> usize {
+    let (pieces, _) = text.as_chunks::<16>();
+    let has_sign = |piece: &[u8; 16]| piece.iter().fold(false, |has, byte| has | is_sign(*byte));
+    let clean = pieces.iter().take_while(|piece| !has_sign(piece)).count() * 16;
+    let rest = &text[clean..];
+    let sign = rest.iter().position(|byte| is_sign(*byte));
+    clean + sign.unwrap_or(rest.len())
 }
 
 #[cfg(test)]
