@@ -158,6 +158,24 @@ async fn a_reply_that_nobody_reads_along_comes_whole() {
 }
 
 #[tokio::test]
+async fn calls_are_demanded_where_a_tool_may_be_called() {
+    let server = TestServer::start([]).await;
+    let model = client(&server).with_demanded_calls();
+    let none = ask("hi")
+        .with_tools(weather())
+        .with_tool_choice(ToolChoice::None);
+    for request in [ask("hi"), ask("hi").with_tools(weather()), none] {
+        server.push(Turn::text("ok"));
+        model.complete(request).await.unwrap();
+    }
+    let choices = server.requests().into_iter();
+    let choices: Vec<Value> = choices
+        .map(|sent| sent.json()["tool_choice"].take())
+        .collect();
+    assert_eq!(choices, [json!(null), json!("required"), json!("none")]);
+}
+
+#[tokio::test]
 async fn options_and_tools_come_before_the_messages() {
     let mut options = ModelOptions::default();
     options.temperature = Some(0.5);

@@ -25,6 +25,8 @@ pub(super) struct Shape<'a> {
     pub(super) model: &'a str,
     /// The field that bounds the reply's tokens.
     pub(super) max_tokens: &'static str,
+    /// Whether a tool has to be called wherever one may be.
+    pub(super) demands_calls: bool,
 }
 
 /// The whole body of a request.
@@ -73,13 +75,15 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
         "parallel_tool_calls",
         has_tools.then_some(|out: &mut String| out.push_str("true")),
     );
+    let choice = match &request.tool_choice {
+        ToolChoice::Auto if shape.demands_calls => &ToolChoice::Required,
+        choice => choice,
+    };
     // Servers refuse a choice among no tools, and `auto` is what they do unasked.
-    let choice = has_tools.then_some(&request.tool_choice);
+    let is_told = has_tools && *choice != ToolChoice::Auto;
     fields.put(
         "tool_choice",
-        choice
-            .filter(|choice| **choice != ToolChoice::Auto)
-            .map(|choice| |out: &mut String| push_tool_choice(out, choice)),
+        is_told.then_some(|out: &mut String| push_tool_choice(out, choice)),
     );
     fields.put(
         "response_format",

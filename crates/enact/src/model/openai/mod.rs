@@ -64,6 +64,7 @@ pub struct OpenAi {
     server: Server,
     capabilities: Capabilities,
     returned: Returned,
+    demands_calls: bool,
 }
 
 impl OpenAi {
@@ -74,6 +75,7 @@ impl OpenAi {
             server: Server::new(Address::public(HOST, ENDPOINT)),
             capabilities: Capabilities::FULL,
             returned: Returned::Details,
+            demands_calls: false,
         }
     }
 
@@ -150,6 +152,17 @@ impl OpenAi {
         }
     }
 
+    /// The same for small models, which else answer off the top of their heads: wherever a tool may be
+    /// called, one has to be (`tool_choice: required`). Agents commit their outputs by a tool, too. Some
+    /// models write no thoughts then.
+    #[must_use]
+    pub fn with_demanded_calls(self) -> Self {
+        Self {
+            demands_calls: true,
+            ..self
+        }
+    }
+
     /// The same with a header on every request. It replaces one of the same name, also one that
     /// the client would send itself. The value is kept as a secret.
     ///
@@ -180,6 +193,7 @@ impl OpenAi {
             } else {
                 "max_tokens"
             },
+            demands_calls: self.demands_calls,
         }
     }
 }
