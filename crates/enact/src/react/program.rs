@@ -100,7 +100,7 @@ impl Program {
     /// A prediction that reasons before it answers.
     pub fn chain_of_thought(signature: Signature) -> Result<Self, ProgramError> {
         signature.check_reserved()?;
-        let reasoned = with_reasoning(&signature)?;
+        let reasoned = with_reasoning(&signature, "Step by step, before the other outputs.")?;
         Self::assemble(signature, None, reasoned, Vec::new(), Completion::default())
     }
 
@@ -116,7 +116,8 @@ impl Program {
         let step = step(&signature, specs.clone(), completion)?;
         let trajectory = Field::new("trajectory", Type::Str)
             .describe("What was done to solve the task, and what came of it.");
-        let extract = with_reasoning(&signature)?
+        // The work is done. Asked for steps, a small model tells the whole trajectory until it is cut off.
+        let extract = with_reasoning(&signature, "One sentence, before the other outputs.")?
             .append_input(trajectory)?
             .with_instructions(format!(
                 "{}\n\nWork on the task has ended. Give the outputs from what `trajectory` shows; \
@@ -282,13 +283,12 @@ fn step_signature(declared: &Signature, tooling: &Tooling) -> Result<Signature, 
         .build_internal()
 }
 
-fn with_reasoning(signature: &Signature) -> Result<Signature, SignatureError> {
+fn with_reasoning(signature: &Signature, how: &str) -> Result<Signature, SignatureError> {
     if signature.field("reasoning").is_some() {
         return Ok(signature.clone());
     }
     let instructions = signature.instructions().to_owned();
-    let reasoning =
-        Field::new("reasoning", Type::Str).describe("Step by step, before the other outputs.");
+    let reasoning = Field::new("reasoning", Type::Str).describe(how);
     Ok(signature
         .prepend_output(reasoning)?
         .with_instructions(instructions))
