@@ -11,13 +11,20 @@ use crate::tools;
 
 /// Solves one task through an adapter.
 pub(crate) async fn solve(adapter: &str, order: &Order<'_>) -> anyhow::Result<Answered> {
+    let (adapter, is_demanded) = match adapter.strip_suffix("-required") {
+        Some(adapter) => (adapter, true),
+        None => (adapter, false),
+    };
     let adapter: AdapterChoice = adapter.parse()?;
-    let model = OpenAi::new(order.model)
+    let mut model = OpenAi::new(order.model)
         .with_base_url(format!("{}/v1", order.url))?
         .with_timeouts(Timeouts {
             first_byte: Duration::from_secs(600),
             ..Timeouts::default()
         });
+    if is_demanded {
+        model = model.with_demanded_calls();
+    }
     let mut options = ModelOptions::default();
     options.temperature = Some(0.0);
     options.max_tokens = Some(order.max_tokens);

@@ -131,7 +131,7 @@ async fn main() -> anyhow::Result<()> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let table = report::table(&results.list);
+    let table = report::tables(&results.list);
     println!("{table}");
     if let Some(path) = &args.report {
         std::fs::write(path, report::page(&args.command(), &table))?;

@@ -1,6 +1,6 @@
 //! Results, a line for each contender and task, and the table of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -87,8 +87,39 @@ pub(crate) fn page(command: &str, table: &str) -> String {
     )
 }
 
-/// One row for each contender, in Markdown.
-pub(crate) fn table(results: &[Result]) -> String {
+/// All results in Markdown: of the tasks that every contender has done, which can be compared, and of
+/// all, where some have done more.
+pub(crate) fn tables(results: &[Result]) -> String {
+    let common = common(results);
+    let all = table(results);
+    if common.len() == results.len() {
+        return all;
+    }
+    let count = common
+        .iter()
+        .map(|result| &result.task)
+        .collect::<BTreeSet<_>>()
+        .len();
+    format!(
+        "## The {count} tasks that all have done\n\n{}\n## All that was done\n\n{all}",
+        table(&common)
+    )
+}
+
+/// The results of the tasks that every contender has done.
+fn common(results: &[Result]) -> Vec<Result> {
+    let mut done: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for result in results {
+        let by = done.entry(&result.task).or_default();
+        by.insert(&result.contender);
+    }
+    let contenders: BTreeSet<&str> = done.values().flatten().copied().collect();
+    let is_common = |result: &&Result| done[result.task.as_str()] == contenders;
+    results.iter().filter(is_common).cloned().collect()
+}
+
+/// One row for each contender.
+fn table(results: &[Result]) -> String {
     let mut rows: BTreeMap<&str, Vec<&Result>> = BTreeMap::new();
     for result in results {
         rows.entry(&result.contender).or_default().push(result);
@@ -157,4 +188,36 @@ fn by_kind(results: &[Result]) -> String {
         let _ = writeln!(out, "| {contender} | {} |", cells.join(" | "));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(contender: &str, task: &str, is_right: bool) -> Result {
+        serde_json::from_value(serde_json::json!({
+            "model": "m", "max_iterations": 8, "contender": contender, "task": task, "kind": "file",
+            "is_right": is_right, "seconds": 1.0,
+            "answered": {"answer": "a", "steps": 2, "termination": "success", "error": null},
+            "asked": {"model_calls": 2, "prompt_tokens": 100, "completion_tokens": 10, "uncounted": 0},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn contenders_are_compared_by_the_tasks_that_all_have_done() {
+        let mut results = vec![
+            result("a", "file-1", true),
+            result("a", "file-2", false),
+            result("b", "file-1", true),
+        ];
+        let told = tables(&results);
+        let (common, all) = told.split_once("## All that was done").unwrap();
+        assert!(common.contains("The 1 tasks"), "{common}");
+        assert!(common.contains("| a | 1 of 1 |"), "{common}");
+        assert!(all.contains("| a | 1 of 2 |"), "{all}");
+        results.push(result("b", "file-2", true));
+        let told = tables(&results);
+        assert!(!told.contains("##"), "{told}");
+    }
 }

@@ -9,7 +9,7 @@ pub(crate) const INSTRUCTIONS: &str = "Answer the question with the help of the 
     `unknown`.";
 
 /// The longest reply, so that a model that does not stop writing does not stop the others.
-pub(crate) const MAX_TOKENS: u32 = 1000;
+pub(crate) const MAX_TOKENS: u32 = 400;
 
 const TASKS: &str = include_str!("../tasks.jsonl");
 /// How far a number may be from the right one, as a share of it.
