@@ -145,7 +145,7 @@ impl Adapter for Tagged {
         text.push_str(&describe::tools(tooling));
         text.push_str(&format!(
             "\nEvery reply is a step: a `{thought}` and an `{action}`. The result is given to you as \
-             `{observation}`: never write it. {}",
+             `{observation}: …`, which you never write. {}",
             worked::steps(self, task, tooling)
         ));
         if tooling.completion == Completion::Finish {
