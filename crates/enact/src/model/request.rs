@@ -99,8 +99,7 @@ pub enum Delivery {
     /// Piece by piece, as it is written: somebody reads along.
     #[default]
     Streamed,
-    /// At once. It costs less to send and to read, and more servers get calls of tools right. A model
-    /// that cannot do so may stream.
+    /// At once, which costs less to ask for and to read. A model that cannot do so may stream.
     Whole,
 }
 
