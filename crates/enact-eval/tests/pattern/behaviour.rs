@@ -96,7 +96,7 @@ async fn repeated_failures() {
     let done = agent.run().await;
     let told = notices(done.run());
     assert_eq!(told[0].0, Notice::RepeatedFailure);
-    assert!(agent.told(2).contains("Change them, or try another way"));
+    assert!(agent.told(2).contains("Use another tool"));
 }
 
 async fn sufficient_information() {

@@ -68,6 +68,13 @@ pub trait Adapter: Send + Sync + fmt::Debug {
         Box::new(Silent)
     }
 
+    /// Whether a reply in plain words, without a call, is taken at once as the answer of a task that
+    /// asks for one text. An adapter that asks for a form of its own says no: there a first reply
+    /// without the form is a guess more often than an answer, so the model is reminded once.
+    fn takes_plain_words(&self) -> bool {
+        false
+    }
+
     /// Reads the declared outputs from a reply.
     fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread>;
 

@@ -137,6 +137,10 @@ impl Adapter for Native {
         }
     }
 
+    fn takes_plain_words(&self) -> bool {
+        true
+    }
+
     fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
         let Some(field) = outputs::sole_text(task) else {
             return json::object_outputs(task, reply, &json::form(task));

@@ -395,14 +395,8 @@ impl RunState {
         let longest = acting.calls.iter().map(|call| call.duration).max();
         self.is_unjudged =
             self.started().rules.judges && acting.calls.iter().any(|call| call.was_started);
-        let program = &self.program;
-        let effect = |name: &str| {
-            let tool = program.tool(name);
-            tool.map_or(Effect::Effectful, |(spec, _)| spec.effect)
-        };
         let threshold = self.run.started().limits.stall_threshold;
-        let done = program.completion.tool_name();
-        let finding = self.progress.take(acting, threshold, done, effect);
+        let finding = self.progress.take(acting, threshold, &self.program);
         if finding.is_stalled {
             self.ending = self.ending.or(Some(TerminationReason::Stalled));
         }

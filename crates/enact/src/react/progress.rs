@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
+use super::program::Program;
 use super::state::{Acting, CallStatus};
 use crate::run::{Call, Notice, Observation, canonical_args, canonical_json};
 use crate::signature::Values;
@@ -14,6 +15,9 @@ use crate::tool::Effect;
 const ALIKE: f64 = 0.9;
 /// Longer texts are compared by their beginnings.
 const COMPARED: usize = 400;
+/// Reads that go on failing, whatever is asked, are warned of, and end the task where this warning
+/// would come.
+const LAST_WARNING: u32 = 2;
 
 /// What the steps so far say about progress.
 #[derive(Debug, Default)]
@@ -21,8 +25,12 @@ pub(super) struct Progress {
     last: Vec<Act>,
     /// Steps in a row that repeat each other, the first included.
     in_row: u32,
+    /// Whether all calls of the last step had been made before, to no other end.
+    was_old: bool,
     was_warned: bool,
     failed: HashSet<String>,
+    /// Steps in a row of which every call failed.
+    failing: u32,
     /// Calls that changed nothing and whose answers still hold, with the records of the answers.
     known: HashMap<String, usize>,
 }
@@ -51,77 +59,75 @@ impl Progress {
         self.known.get(&key(call)).copied()
     }
 
-    /// Takes in a step whose calls are all done. `effect` tells what a tool may change.
-    /// `done` is the tool that ends the task.
-    pub(super) fn take(
-        &mut self,
-        acting: Acting,
-        threshold: u32,
-        done: &str,
-        effect: impl Fn(&str) -> Effect,
-    ) -> Finding {
-        self.remember(&acting, &effect);
+    /// Takes in a step whose calls are all done.
+    pub(super) fn take(&mut self, acting: Acting, threshold: u32, program: &Program) -> Finding {
+        let done = program.completion.tool_name();
+        self.remember(&acting, program);
         let mut finding = Finding::default();
         let mut acts = Vec::with_capacity(acting.calls.len());
-        let mut repeated = Vec::new();
+        let mut is_new = false;
         for state in acting.calls {
             let CallStatus::Done(observation) = state.status else {
                 continue;
             };
             let call = state.call;
-            if state.ran.is_some() {
-                if observation.is_error && !self.failed.insert(key(&call)) {
-                    let notice = (Notice::RepeatedFailure, failed_again(&call.name, done));
-                    finding.notices.push(notice);
-                }
-                let effect = effect(&call.name);
-                acts.push(Act {
-                    call,
-                    observation,
-                    effect,
-                });
-            } else if state.is_from_record {
-                repeated.push(Act {
-                    call,
-                    observation,
-                    effect: Effect::ReadOnly,
-                });
-            }
+            let notice = if state.is_from_record {
+                Some((Notice::RepeatedCall, not_run_again(&call.name, done)))
+            } else if state.ran.is_none() {
+                continue;
+            } else if observation.is_error && !self.failed.insert(key(&call)) {
+                Some((Notice::RepeatedFailure, failed_again(&call.name)))
+            } else {
+                None
+            };
+            is_new |= notice.is_none();
+            finding.notices.extend(notice);
+            let effect = effect(program, &call.name);
+            acts.push(Act {
+                call,
+                observation,
+                effect,
+            });
         }
-        for act in &repeated {
-            let notice = (Notice::RepeatedCall, not_run_again(&act.call.name, done));
-            finding.notices.push(notice);
-        }
-        acts.append(&mut repeated);
         if acts.is_empty() {
             return finding;
         }
-        let repeats = acts.len() == self.last.len()
+        let has_failed = acts.iter().all(|act| act.observation.is_error);
+        self.failing = if has_failed {
+            self.failing.saturating_add(1)
+        } else {
+            0
+        };
+        let is_same = acts.len() == self.last.len()
             && acts
                 .iter()
                 .zip(&self.last)
                 .all(|(new, old)| new.repeats(old));
+        let only_reads = acts.iter().all(|act| act.effect == Effect::ReadOnly);
         self.last = acts;
-        if !repeats {
+        let was_old = std::mem::replace(&mut self.was_old, !is_new);
+        if is_same || (was_old && !is_new) {
+            self.in_row = self.in_row.saturating_add(1);
+        } else {
             self.in_row = 1;
             self.was_warned = false;
+        }
+        if threshold == 0 {
             return finding;
         }
-        self.in_row = self.in_row.saturating_add(1);
-        if threshold == 0 || self.in_row < threshold {
-            return finding;
-        }
-        finding.is_stalled = self.was_warned;
-        if !self.was_warned {
-            self.was_warned = true;
-            let text = format!(
-                "The last {} steps were the same, and brought nothing new; one more of the same \
-                 ends the task. {}",
-                self.in_row,
-                way_out(done)
-            );
-            // It says more than that a call was repeated.
-            finding.notices = vec![(Notice::Stall, text)];
+        if self.in_row >= threshold {
+            finding.is_stalled = self.was_warned;
+            if !self.was_warned {
+                self.was_warned = true;
+                // It says more than that a call was repeated.
+                finding.notices = vec![(Notice::Stall, nothing_new(self.in_row, done))];
+            }
+        } else if self.failing > 0 && self.failing.is_multiple_of(threshold) {
+            finding.is_stalled = only_reads && self.failing / threshold >= LAST_WARNING;
+            if let Some(last) = self.last.last() {
+                let text = failed_in_row(&last.call.name, self.failing, done);
+                finding.notices = vec![(Notice::RepeatedFailure, text)];
+            }
         }
         finding
     }
@@ -132,9 +138,9 @@ impl Progress {
     }
 
     /// Answers hold until something may have changed.
-    fn remember(&mut self, acting: &Acting, effect: &impl Fn(&str) -> Effect) {
+    fn remember(&mut self, acting: &Acting, program: &Program) {
         let ran = || acting.calls.iter().filter(|state| state.ran.is_some());
-        if ran().any(|state| effect(&state.call.name) != Effect::ReadOnly) {
+        if ran().any(|state| effect(program, &state.call.name) != Effect::ReadOnly) {
             self.known.clear();
             return;
         }
@@ -148,24 +154,37 @@ impl Progress {
     }
 }
 
-fn failed_again(tool: &str, done: &str) -> String {
+/// What a tool may change.
+fn effect(program: &Program, tool: &str) -> Effect {
+    let tool = program.tool(tool);
+    tool.map_or(Effect::Effectful, |(spec, _)| spec.effect)
+}
+
+// Short and decided: given reasons and a choice, a small model does what it did before.
+fn failed_again(tool: &str) -> String {
+    format!("`{tool}` failed again: it cannot help here. Use another tool.")
+}
+
+fn failed_in_row(tool: &str, steps: u32, done: &str) -> String {
     format!(
-        "`{tool}` failed before with the same arguments. Change them, or try another way. {}",
-        way_out(done)
+        "The last {steps} steps failed: `{tool}` cannot help here. Use another tool, or call \
+         `{done}`, with the best answer you have."
     )
 }
 
+fn nothing_new(steps: u32, done: &str) -> String {
+    format!(
+        "The last {steps} steps brought nothing new, and one more of the same ends the task. Call \
+         `{done}` now, with the best answer you have."
+    )
+}
+
+/// The way out comes last, because a small model follows what it read last.
 fn not_run_again(tool: &str, done: &str) -> String {
     format!(
-        "You made the same call before, and `{tool}` was not run again. {}",
-        way_out(done)
+        "You made the same call before, and `{tool}` was not run again. If the results above \
+         answer the task, call `{done}` now."
     )
-}
-
-/// How an agent that repeats itself can end. It comes last, because a small model follows what it read
-/// last.
-fn way_out(done: &str) -> String {
-    format!("If the results above answer the task, call `{done}` now.")
 }
 
 fn key(call: &Call) -> String {

@@ -93,8 +93,13 @@ fn call_ids(state: &RunState, calls: &[ReadCall]) -> Vec<String> {
 /// reminder, once; then whatever was said has to do.
 fn without_calls(state: &RunState, text: &str) -> StepOutcome {
     let program = state.program();
+    let adapter = state.wording().adapter(PredictorName::Step);
+    let is_guess = state.steps_taken() == 0
+        && !adapter.takes_plain_words()
+        && program.tool_specs().next().is_some();
     if let [only] = program.declared.outputs()
         && only.ty.is_str()
+        && !is_guess
     {
         return StepOutcome::Commit(Values::from_iter([(
             only.name.clone(),

@@ -285,7 +285,7 @@ pub struct PlannedCall {
 pub enum Notice {
     /// It goes round in circles.
     Stall,
-    /// It repeated a call that had failed.
+    /// It repeated a call that had failed, or a tool failed several times in a row.
     RepeatedFailure,
     /// It repeated a call whose answer it has.
     RepeatedCall,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use enact::model::{Usage, call, say};
+use enact::model::{ScriptStep, Usage, call, say};
 use enact::run::{Event, Notice};
 use enact::{
     FnTool, Prediction, ReAct, TerminationReason, ToolContext, ToolError, Tools, Values, values,
@@ -19,8 +19,7 @@ fn searching() -> Tools {
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Anything {
-    #[serde(rename = "query")]
-    _query: String,
+    query: String,
 }
 
 fn notices(done: &Prediction<Values>) -> Vec<(Notice, String)> {
@@ -145,8 +144,59 @@ async fn the_same_failure_again_is_told() {
     let told = notices(&done);
     assert_eq!(told[0].0, Notice::RepeatedFailure);
     assert!(
-        told[0].1.contains("`failing_tool` failed before"),
+        told[0].1.contains("`failing_tool` failed again"),
         "{told:?}"
+    );
+}
+
+#[tokio::test]
+async fn reads_that_go_on_failing_are_warned_of_and_end_whatever_they_ask() {
+    let tools = || {
+        let lookup = FnTool::new("lookup", "Looks up.", |args: Anything, _: ToolContext| {
+            let problem = format!("`{}` is not in the table", args.query);
+            std::future::ready(Err::<String, _>(ToolError::new(problem)))
+        });
+        Tools::new().with(lookup.read_only()).with(search())
+    };
+    let look = |key: &str| call("lookup", json!({"query": key}));
+    let play = |script: Vec<ScriptStep>| async move {
+        let played = agent("question -> answer", tools(), script);
+        played.call(values! { question: "q" }).await
+    };
+    let submit = || call("submit", json!({"answer": "unknown"}));
+    let three = vec![look("oak"), look("elm"), look("ash"), submit()];
+    let done = play(three).await;
+    assert!(done.success());
+    let told = notices(&done);
+    assert_eq!(told[0].0, Notice::RepeatedFailure);
+    let text = "The last 3 steps failed: `lookup` cannot help here.";
+    assert!(told[0].1.contains(text), "{told:?}");
+    // What works between begins the row anew.
+    let works = call("search", json!({"query": "x"}));
+    let mixed = vec![look("oak"), look("elm"), works, look("ash"), submit()];
+    assert_eq!(notices(&play(mixed).await), []);
+    let six = ["oak", "elm", "ash", "fir", "yew", "bay"].map(look);
+    let guess = say(r#"{"reasoning": "r", "answer": "unknown"}"#);
+    let done = play(six.into_iter().chain([guess]).collect()).await;
+    assert_eq!(done.termination, TerminationReason::Stalled);
+}
+
+#[tokio::test]
+async fn steps_that_take_turns_are_a_circle_too() {
+    let look = |key: &str| call("search", json!({"query": key}));
+    let turns = ["x", "y", "x", "y", "x", "y"].map(look);
+    let guess = say(r#"{"reasoning": "r", "answer": "a"}"#);
+    let played = agent(
+        "question -> answer",
+        Tools::new().with(search().read_only()),
+        turns.into_iter().chain([guess]),
+    );
+    let done = played.call(values! { question: "q" }).await;
+    assert_eq!(done.termination, TerminationReason::Stalled);
+    let told: Vec<Notice> = notices(&done).into_iter().map(|(about, _)| about).collect();
+    assert_eq!(
+        told,
+        [Notice::RepeatedCall, Notice::RepeatedCall, Notice::Stall]
     );
 }
 

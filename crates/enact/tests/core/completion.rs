@@ -1,5 +1,6 @@
 //! How a run comes to its outputs: submit, finish and extract, plain text.
 
+use enact::adapter::AdapterChoice;
 use enact::model::{call, calls, say};
 use enact::{Completion, ReAct, TerminationReason, Tools, values};
 use serde_json::json;
@@ -192,6 +193,24 @@ async fn lesson_a_plain_text_answer_is_taken_for_a_single_string_output() {
     assert_eq!(done.outputs["answer"], "Paris.");
     assert_eq!(done.usage.requests, 1);
     assert!(done.success());
+}
+
+#[tokio::test]
+async fn plain_words_before_any_call_get_one_reminder_where_a_form_was_asked_for() {
+    for adapter in ["json", "chat", "xml", "tagged"] {
+        let played = agent(
+            "question -> answer",
+            search_and_add(),
+            [say("Rome."), say("Paris.")],
+        )
+        .map(|agent| agent.with_adapter(adapter.parse::<AdapterChoice>().unwrap()));
+        let done = played.call(values! { question: "q" }).await;
+        assert_eq!(done.outputs["answer"], "Paris.", "{adapter}");
+        assert!(done.success());
+        let requests = played.model.requests();
+        let told = requests[1].prompt.iter().last().unwrap().text();
+        assert!(told.contains("You called no tool."), "{adapter}: {told}");
+    }
 }
 
 #[tokio::test]

@@ -202,7 +202,7 @@ async fn dspy_native_prompt_has_no_markers() {
 #[tokio::test]
 async fn dspy_ex_step_prompt_requires_a_json_object_for_arguments() {
     for adapter in ["chat", "json", "xml"] {
-        let (agent, model) = texting(adapter, &["Paris"]);
+        let (agent, model) = texting(adapter, &["Paris", "Paris"]);
         let _ = agent.call(values! { question: "q" }).await.unwrap();
         let system = model.requests()[0].prompt.iter().next().unwrap().text();
         assert!(system.contains("next_tool_args"), "{adapter}: {system}");

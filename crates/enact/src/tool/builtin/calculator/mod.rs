@@ -18,7 +18,7 @@ const MAX_LENGTH: usize = 1_000;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// Such as `(19.5 + 3) * 2 ^ 10`.
+    /// Such as `12 * (7 + 2)`.
     expression: String,
 }
 
