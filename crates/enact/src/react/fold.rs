@@ -10,7 +10,6 @@ use crate::run::{
     Call, Entry, Event, Observation, PlannedCall, PredictorName, Record, StepOutcome, Stepped,
     TerminationReason, transcript,
 };
-use crate::tool::Effect;
 
 /// How long the texts of a trajectory may be where a budget has no room for all of it.
 const CLIPS: [usize; 3] = [2_000, 300, 40];

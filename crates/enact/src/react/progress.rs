@@ -15,9 +15,9 @@ use crate::tool::Effect;
 const ALIKE: f64 = 0.9;
 /// Longer texts are compared by their beginnings.
 const COMPARED: usize = 400;
-/// Reads that go on failing, whatever is asked, are warned of, and end the task where this warning
-/// would come.
-const LAST_WARNING: u32 = 2;
+/// Reads that go on failing, whatever is asked, end the task after so many times the steps that bring
+/// a warning.
+const FAILING_TOO_LONG: u32 = 2;
 
 /// What the steps so far say about progress.
 #[derive(Debug, Default)]
@@ -66,6 +66,7 @@ impl Progress {
         let mut finding = Finding::default();
         let mut acts = Vec::with_capacity(acting.calls.len());
         let mut is_new = false;
+        let mut failed = Vec::new();
         for state in acting.calls {
             let CallStatus::Done(observation) = state.status else {
                 continue;
@@ -75,8 +76,11 @@ impl Progress {
                 Some((Notice::RepeatedCall, not_run_again(&call.name, done)))
             } else if state.ran.is_none() {
                 continue;
-            } else if observation.is_error && !self.failed.insert(key(&call)) {
-                Some((Notice::RepeatedFailure, failed_again(&call.name)))
+            } else if observation.is_error {
+                let key = key(&call);
+                let is_again = self.failed.contains(&key);
+                failed.push(key);
+                is_again.then(|| (Notice::RepeatedFailure, failed_again(&call.name)))
             } else {
                 None
             };
@@ -89,6 +93,8 @@ impl Progress {
                 effect,
             });
         }
+        // Calls of one step did not know of each other.
+        self.failed.extend(failed);
         if acts.is_empty() {
             return finding;
         }
@@ -122,12 +128,19 @@ impl Progress {
                 // It says more than that a call was repeated.
                 finding.notices = vec![(Notice::Stall, nothing_new(self.in_row, done))];
             }
-        } else if self.failing > 0 && self.failing.is_multiple_of(threshold) {
-            finding.is_stalled = only_reads && self.failing / threshold >= LAST_WARNING;
-            if let Some(last) = self.last.last() {
-                let text = failed_in_row(&last.call.name, self.failing, done);
-                finding.notices = vec![(Notice::RepeatedFailure, text)];
-            }
+            return finding;
+        }
+        let end = threshold.saturating_mul(FAILING_TOO_LONG);
+        if only_reads && self.failing >= end {
+            finding.is_stalled = true;
+        } else if only_reads && self.failing + 1 == end {
+            finding.notices = vec![(Notice::Stall, nothing_new(self.failing, done))];
+        } else if self.failing > 0
+            && self.failing.is_multiple_of(threshold)
+            && let Some(last) = self.last.last()
+        {
+            let text = failed_in_row(&last.call.name, self.failing);
+            finding.notices = vec![(Notice::RepeatedFailure, text)];
         }
         finding
     }
@@ -165,11 +178,8 @@ fn failed_again(tool: &str) -> String {
     format!("`{tool}` failed again: it cannot help here. Use another tool.")
 }
 
-fn failed_in_row(tool: &str, steps: u32, done: &str) -> String {
-    format!(
-        "The last {steps} steps failed: `{tool}` cannot help here. Use another tool, or call \
-         `{done}`, with the best answer you have."
-    )
+fn failed_in_row(tool: &str, steps: u32) -> String {
+    format!("The last {steps} steps failed: `{tool}` cannot help here. Use another tool.")
 }
 
 fn nothing_new(steps: u32, done: &str) -> String {

@@ -179,6 +179,8 @@ async fn reads_that_go_on_failing_are_warned_of_and_end_whatever_they_ask() {
     let guess = say(r#"{"reasoning": "r", "answer": "unknown"}"#);
     let done = play(six.into_iter().chain([guess]).collect()).await;
     assert_eq!(done.termination, TerminationReason::Stalled);
+    let told: Vec<Notice> = notices(&done).into_iter().map(|(about, _)| about).collect();
+    assert_eq!(told, [Notice::RepeatedFailure, Notice::Stall]);
 }
 
 #[tokio::test]

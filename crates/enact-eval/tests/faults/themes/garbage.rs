@@ -130,13 +130,20 @@ fn talk() -> Vec<Scenario> {
         .script([looks("oak"), says("An oak is a tree.")])
     })
     .collect();
+    let refusal = |name: &str| scenario(name, succeeds("I cannot help with that."));
     all.extend(in_all_adapters(|| {
-        scenario(
-            "a refusal is an answer where it can be one",
-            succeeds("I cannot help with that."),
-        )
-        .script([says("I cannot help with that.")])
+        refusal("a refusal is an answer where it can be one")
+            .script([looks("oak"), says("I cannot help with that.")])
     }));
+    all.push(
+        refusal("a refusal at once is an answer where no form was asked for")
+            .script([says("I cannot help with that.")]),
+    );
+    let insists = || {
+        refusal("a refusal without the form is an answer once it is repeated")
+            .script([says("I will not."), says("I cannot help with that.")])
+    };
+    all.extend(in_all_adapters(insists).filter(|one| one.adapter != "native"));
     all.extend(in_all_adapters(move || {
         number("prose is no number, and a reminder helps", 42)
             .script([says("I think it is many."), submits(42)])
