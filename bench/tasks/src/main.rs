@@ -63,19 +63,13 @@ struct Args {
 }
 
 impl Args {
-    /// What to type to do the same again.
+    /// What to type to do the same again. Results of several calls, each with some of the contenders and
+    /// tasks, make up one report, so it names neither.
     fn command(&self) -> String {
-        let mut command = format!(
+        format!(
             "bench/quality --url URL --model {} --max-iterations {}",
             self.model, self.max_iterations
-        );
-        let lists = [("contenders", &self.contenders), ("tasks", &self.tasks)];
-        for (option, names) in lists {
-            if !names.is_empty() {
-                command.push_str(&format!(" \\\n    --{option} '{}'", names.join(",")));
-            }
-        }
-        command
+        )
     }
 }
 
