@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use enact::model::{ScriptStep, Usage, call, say};
+use enact::model::{ScriptStep, Usage, call, calls, say};
 use enact::run::{Event, Notice};
 use enact::{
     FnTool, Prediction, ReAct, TerminationReason, ToolContext, ToolError, Tools, Values, values,
@@ -150,6 +150,18 @@ async fn the_same_failure_again_is_told() {
 }
 
 #[tokio::test]
+async fn calls_of_one_step_are_not_held_against_each_other() {
+    let twice = calls([("failing_tool", json!({})), ("failing_tool", json!({}))]);
+    let played = agent(
+        "question -> answer",
+        Tools::new().with(super::failing()),
+        [twice, call("submit", json!({"answer": "a"}))],
+    );
+    let done = played.call(values! { question: "q" }).await;
+    assert_eq!(notices(&done), []);
+}
+
+#[tokio::test]
 async fn reads_that_go_on_failing_are_warned_of_and_end_whatever_they_ask() {
     let tools = || {
         let lookup = FnTool::new("lookup", "Looks up.", |args: Anything, _: ToolContext| {
@@ -190,7 +202,7 @@ async fn steps_that_take_turns_are_a_circle_too() {
     let guess = say(r#"{"reasoning": "r", "answer": "a"}"#);
     let played = agent(
         "question -> answer",
-        Tools::new().with(search().read_only()),
+        Tools::new().with(search()),
         turns.into_iter().chain([guess]),
     );
     let done = played.call(values! { question: "q" }).await;
