@@ -125,7 +125,7 @@ async fn main() -> anyhow::Result<()> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let table = report::tables(&results.list);
+    let table = report::tables(&results.list, &task::read(&[])?);
     println!("{table}");
     if let Some(path) = &args.report {
         std::fs::write(path, report::page(&args.command(), &table))?;

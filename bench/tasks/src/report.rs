@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contender::Answered;
 use crate::service::Asked;
+use crate::task::Task;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Result {
@@ -87,41 +88,44 @@ pub(crate) fn page(command: &str, table: &str) -> String {
     )
 }
 
-/// All results in Markdown: of the tasks that every contender has done, which can be compared, and of
-/// all, where some have done more.
-pub(crate) fn tables(results: &[Result]) -> String {
-    let common = common(results);
-    let all = table(results);
-    if common.len() == results.len() {
-        return all;
-    }
-    let count = common
-        .iter()
-        .map(|result| &result.task)
-        .collect::<BTreeSet<_>>()
-        .len();
-    format!(
-        "## The {count} tasks that all have done\n\n{}\n## All that was done\n\n{all}",
-        table(&common)
-    )
-}
-
-/// The results of the tasks that every contender has done.
-fn common(results: &[Result]) -> Vec<Result> {
+/// All results in Markdown. Who has done the same tasks can be compared: there is a table for each set
+/// of tasks that some contender has done, with everybody who has done those, and one for the tasks on
+/// which enact was not tuned.
+pub(crate) fn tables(results: &[Result], tasks: &[Task]) -> String {
     let mut done: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for result in results {
-        let by = done.entry(&result.task).or_default();
-        by.insert(&result.contender);
+        let tasks = done.entry(&result.contender).or_default();
+        tasks.insert(&result.task);
     }
-    let contenders: BTreeSet<&str> = done.values().flatten().copied().collect();
-    let is_common = |result: &&Result| done[result.task.as_str()] == contenders;
-    results.iter().filter(is_common).cloned().collect()
+    let untuned = tasks.iter().filter(|task| !task.is_tuned);
+    let untuned: BTreeSet<&str> = untuned.map(|task| task.id.as_str()).collect();
+    let mut sets: Vec<&BTreeSet<&str>> = done.values().collect();
+    if done.values().any(|tasks| untuned.is_subset(tasks)) {
+        sets.push(&untuned);
+    }
+    sets.sort_by_key(|tasks| (std::cmp::Reverse(tasks.len()), *tasks));
+    sets.dedup();
+    let told = sets.iter().map(|&tasks| {
+        let is_compared = |result: &&Result| {
+            tasks.contains(result.task.as_str())
+                && tasks.is_subset(&done[result.contender.as_str()])
+        };
+        let compared: Vec<&Result> = results.iter().filter(is_compared).collect();
+        let noun = if tasks.len() == 1 { "task" } else { "tasks" };
+        let kept = match *tasks == untuned {
+            true => " on which enact was not tuned",
+            false => "",
+        };
+        let count = tasks.len();
+        format!("## {count} {noun}{kept}\n\n{}", table(&compared))
+    });
+    told.collect::<Vec<_>>().join("\n")
 }
 
 /// One row for each contender.
-fn table(results: &[Result]) -> String {
+fn table(results: &[&Result]) -> String {
     let mut rows: BTreeMap<&str, Vec<&Result>> = BTreeMap::new();
-    for result in results {
+    for &result in results {
         rows.entry(&result.contender).or_default().push(result);
     }
     let mut out = String::from(
@@ -164,7 +168,7 @@ fn endings(results: &[&Result]) -> String {
     told.join(", ")
 }
 
-fn by_kind(results: &[Result]) -> String {
+fn by_kind(results: &[&Result]) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     let mut counts: BTreeMap<&str, BTreeMap<&str, (usize, usize)>> = BTreeMap::new();
     for result in results {
@@ -204,20 +208,36 @@ mod tests {
         .unwrap()
     }
 
+    fn task(id: &str, is_tuned: bool) -> Task {
+        serde_json::from_value(serde_json::json!({
+            "id": id, "kind": "file", "tuned": is_tuned, "question": "?", "expected": {"number": 1},
+        }))
+        .unwrap()
+    }
+
     #[test]
-    fn contenders_are_compared_by_the_tasks_that_all_have_done() {
+    fn contenders_are_compared_by_the_tasks_that_they_have_done() {
+        let tasks = [task("file-1", true), task("file-2", false)];
         let mut results = vec![
             result("a", "file-1", true),
             result("a", "file-2", false),
             result("b", "file-1", true),
         ];
-        let told = tables(&results);
-        let (common, all) = told.split_once("## All that was done").unwrap();
-        assert!(common.contains("The 1 tasks"), "{common}");
-        assert!(common.contains("| a | 1 of 1 |"), "{common}");
+        let told = tables(&results, &tasks);
+        let (all, rest) = told.split_once("## 1 task\n").unwrap();
+        let (common, untuned) = rest
+            .split_once("## 1 task on which enact was not tuned\n")
+            .unwrap();
+        assert!(all.starts_with("## 2 tasks\n"), "{all}");
         assert!(all.contains("| a | 1 of 2 |"), "{all}");
+        assert!(!all.contains("| b |"), "{all}");
+        assert!(common.contains("| a | 1 of 1 |"), "{common}");
+        assert!(common.contains("| b | 1 of 1 |"), "{common}");
+        assert!(untuned.contains("| a | 0 of 1 |"), "{untuned}");
+        assert!(!untuned.contains("| b |"), "{untuned}");
         results.push(result("b", "file-2", true));
-        let told = tables(&results);
-        assert!(!told.contains("##"), "{told}");
+        let told = tables(&results, &tasks);
+        assert!(told.contains("| b | 2 of 2 |"), "{told}");
+        assert_eq!(told.matches("##").count(), 2, "{told}");
     }
 }

@@ -19,6 +19,9 @@ const TOLERANCE: f64 = 0.001;
 pub(crate) struct Task {
     pub(crate) id: String,
     pub(crate) kind: String,
+    /// Whether enact's words to a model were tried on conversations about it.
+    #[serde(default, rename = "tuned")]
+    pub(crate) is_tuned: bool,
     pub(crate) question: String,
     pub(crate) expected: Expected,
 }
