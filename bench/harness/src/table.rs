@@ -30,7 +30,7 @@ pub(crate) fn page(report: &Report) -> String {
             let met = if judged.is_met { "yes" } else { "**no**" };
             let _ = writeln!(
                 page,
-                "| {} | {} | {:.2} | {met} |",
+                "| {} | {} | {:.3} | {met} |",
                 judged.target, judged.bound, judged.measured
             );
         }
