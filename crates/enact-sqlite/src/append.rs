@@ -134,6 +134,9 @@ fn follow(
     })
 }
 
+/// About what a record takes as JSON. A small one takes half of it.
+const ROOM: usize = 512;
+
 /// Inserts all records or none. The database checks the turn and keeps the summary, see the trigger
 /// of `appends`.
 async fn insert(
@@ -144,7 +147,7 @@ async fn insert(
     summary: &RunSummary,
 ) -> Result<(), Failure> {
     let first = records.first().map_or(0, |record| record.position);
-    let mut lines = Vec::new();
+    let mut lines = Vec::with_capacity(ROOM * records.len());
     for record in records {
         if !lines.is_empty() {
             lines.push(b'\n');

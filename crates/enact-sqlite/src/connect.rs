@@ -24,9 +24,14 @@ const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Readers do not wait for the writer, nor for each other.
 const READERS: u32 = 4;
 
+/// In a new file. An append touches three or four pages with little in each, and SQLite logs and sums
+/// up each of them whole.
+const PAGE: u32 = 2048;
+
 fn options(path: &Path, timeout: Duration) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
+        .page_size(PAGE)
         .foreign_keys(true)
         .busy_timeout(timeout)
         // The intent of an effect has to be on the disk before the effect. On macOS, that takes

@@ -78,44 +78,74 @@ fn signs() -> impl Iterator<Item = u8> {
 /// A phrase and its sign.
 type Signed = (&'static [u8], u8);
 
-/// The phrases by the hash of their first bytes, the longer ones first.
-static BY_START: LazyLock<Vec<Vec<Signed>>> = LazyLock::new(|| {
-    let mut table = vec![Vec::new(); SLOTS];
-    for (sign, phrase) in signs().zip(PHRASES) {
-        let phrase = phrase.as_bytes();
-        if let Some(start) = phrase.first_chunk() {
-            table[slot(*start)].push((phrase, sign));
-        }
-    }
-    for phrases in &mut table {
-        phrases.sort_by_key(|(phrase, _)| std::cmp::Reverse(phrase.len()));
-    }
-    table
-});
+/// The phrases by the hash of their first bytes.
+struct Index {
+    /// For each hash the place of its group, or [`NONE`]: small, since nearly every byte of a text
+    /// is looked up in it.
+    heads: [u8; SLOTS],
+    /// The phrases that share a hash, the longer ones first.
+    groups: Vec<Vec<Signed>>,
+}
 
 /// So many that nearly every place in a text is known to begin no phrase at the first look.
 const SLOTS: usize = 1024;
+/// How many bytes are hashed.
+const HEAD: usize = 4;
+const NONE: u8 = u8::MAX;
 
-fn slot(start: [u8; 4]) -> usize {
+fn slot(start: [u8; HEAD]) -> usize {
     let hash = u32::from_le_bytes(start).wrapping_mul(0x9e37_79b1);
     hash as usize >> 22
 }
 
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mut heads = [NONE; SLOTS];
+    let mut groups: Vec<Vec<Signed>> = Vec::new();
+    for (sign, phrase) in signs().zip(PHRASES) {
+        let phrase = phrase.as_bytes();
+        // The line break is its own sign.
+        let Some(start) = phrase.first_chunk() else {
+            continue;
+        };
+        let head = &mut heads[slot(*start)];
+        if *head == NONE {
+            *head = groups.len() as u8;
+            groups.push(Vec::new());
+        }
+        groups[usize::from(*head)].push((phrase, sign));
+    }
+    for group in &mut groups {
+        group.sort_by_key(|(phrase, _)| std::cmp::Reverse(phrase.len()));
+    }
+    Index { heads, groups }
+});
+
+impl Index {
+    /// The next place from here on where a phrase may begin, and those that may.
+    fn next(&self, json: &[u8], from: usize) -> Option<(usize, &[Signed])> {
+        let mut starts = json[from..].array_windows();
+        let ahead = starts.position(|start| self.heads[slot(*start)] != NONE)?;
+        let at = from + ahead;
+        let head = self.heads[slot(*json[at..].first_chunk()?)];
+        Some((at, &self.groups[usize::from(head)]))
+    }
+}
+
 /// Writes JSON of one or more lines with signs for phrases.
 pub(crate) fn shorten(json: &[u8]) -> Vec<u8> {
-    let table = &*BY_START;
+    let index = &*INDEX;
     let mut out = Vec::with_capacity(json.len() / 2);
-    let (mut done, mut at) = (0, 0);
-    while let Some(start) = json[at..].first_chunk() {
-        let mut phrases = table[slot(*start)].iter();
-        match phrases.find(|(phrase, _)| json[at..].starts_with(phrase)) {
+    let (mut done, mut from) = (0, 0);
+    while let Some((at, phrases)) = index.next(json, from) {
+        let here = &json[at..];
+        match phrases.iter().find(|(phrase, _)| here.starts_with(phrase)) {
             Some((phrase, sign)) => {
                 out.extend_from_slice(&json[done..at]);
                 out.push(*sign);
-                at += phrase.len();
-                done = at;
+                from = at + phrase.len();
+                done = from;
             }
-            None => at += 1,
+            None => from = at + 1,
         }
     }
     out.extend_from_slice(&json[done..]);

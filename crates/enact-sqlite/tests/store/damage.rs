@@ -150,6 +150,9 @@ async fn a_damaged_summary_is_had_from_the_log_again() {
     assert_eq!(store.list(&RunFilter::all()).await.unwrap()[0].records, 6);
 }
 
+/// What a page of the file takes.
+const PAGE: usize = 2048;
+
 #[tokio::test]
 async fn whatever_page_is_damaged_what_is_read_is_what_was_written() {
     let folder = folder();
@@ -160,9 +163,9 @@ async fn whatever_page_is_damaged_what_is_read_is_what_was_written() {
     execute(&path, "PRAGMA wal_checkpoint(TRUNCATE)").await;
     let healthy = std::fs::read(&path).unwrap();
     let (mut cut, mut refused) = (0, 0);
-    for (page, at) in (0..healthy.len()).step_by(4096).enumerate() {
+    for (page, at) in (0..healthy.len()).step_by(PAGE).enumerate() {
         for fill in [0x00, 0xa5] {
-            for length in [4096, 100] {
+            for length in [PAGE, 100] {
                 let mut damaged = healthy.clone();
                 damaged[at..at + length].fill(fill);
                 let path = folder.path().join(format!("{page}-{fill}-{length}.db"));
