@@ -171,6 +171,12 @@ impl Solver {
         };
         let began = Instant::now();
         let answered = self.worker.solve(&order).await?;
+        if let Some(why) = self.service.unserved(&run) {
+            anyhow::bail!(
+                "the model could not be asked, so this task does not count ({why}). Start its \
+                 server and say the same again: what was done before is kept"
+            );
+        }
         Ok(Result {
             model: self.model.clone(),
             max_iterations: self.max_iterations,

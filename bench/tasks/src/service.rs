@@ -34,7 +34,20 @@ pub(crate) struct Asked {
 #[derive(Debug, Default)]
 struct Run {
     asked: Asked,
+    /// Why the model's server did not serve the last request, for which no contender is to blame.
+    unserved: Option<String>,
     tools: Option<Tools>,
+}
+
+/// Whether a server refuses everybody, or serves nobody yet.
+fn is_unserved(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::UNAUTHORIZED
+            | StatusCode::FORBIDDEN
+            | StatusCode::NOT_FOUND
+            | StatusCode::SERVICE_UNAVAILABLE
+    )
 }
 
 /// The running server.
@@ -90,6 +103,11 @@ impl Service {
             .unwrap_or_default()
     }
 
+    /// Why the last request of a run was not served, if it was not.
+    pub(crate) fn unserved(&self, run: &str) -> Option<String> {
+        self.runs().get(run)?.unserved.clone()
+    }
+
     fn runs(&self) -> MutexGuard<'_, HashMap<String, Run>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -109,7 +127,10 @@ impl Service {
         self.keep(run, &[&sent, &body])?;
         let usage = usage(&body);
         let mut runs = self.runs();
-        let asked = &mut runs.entry(run.to_owned()).or_default().asked;
+        let run = runs.entry(run.to_owned()).or_default();
+        run.unserved = is_unserved(status)
+            .then(|| format!("status {status}: {}", String::from_utf8_lossy(&body)));
+        let asked = &mut run.asked;
         asked.model_calls += 1;
         match usage {
             Some((prompt, completion)) => {
@@ -163,7 +184,11 @@ async fn pass_on(
 ) -> Response {
     match service.ask(&run, &headers, body).await {
         Ok(response) => response,
-        Err(error) => (StatusCode::BAD_GATEWAY, format!("{error:#}")).into_response(),
+        Err(error) => {
+            let why = format!("{error:#}");
+            service.runs().entry(run).or_default().unserved = Some(why.clone());
+            (StatusCode::BAD_GATEWAY, why).into_response()
+        }
     }
 }
 
@@ -189,4 +214,49 @@ async fn call_tool(
         Err(error) => json!({"error": error.to_string()}),
     };
     axum::Json(answer).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn unserved_by(upstream: &str) -> Option<String> {
+        let service = Service::start(upstream, None).await.unwrap();
+        let url = format!("{}/v1/chat/completions", service.url("run"));
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        client.post(url).body("{}").send().await.unwrap();
+        service.unserved("run")
+    }
+
+    /// The base URL of a server that answers every request with this status.
+    async fn server(status: StatusCode) -> String {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let routes = Router::new().fallback(move || async move { (status, "told") });
+        tokio::spawn(async move { axum::serve(listener, routes).await });
+        format!("http://{address}/v1")
+    }
+
+    #[tokio::test]
+    async fn a_server_that_serves_nobody_is_told_from_a_reply_that_a_contender_brought_about() {
+        let gone = {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            format!("http://{}/v1", listener.local_addr().unwrap())
+        };
+        assert!(
+            unserved_by(&gone)
+                .await
+                .unwrap()
+                .contains("the model's server")
+        );
+        let loading = unserved_by(&server(StatusCode::SERVICE_UNAVAILABLE).await).await;
+        assert!(loading.unwrap().contains("told"));
+        for status in [
+            StatusCode::OK,
+            StatusCode::BAD_REQUEST,
+            StatusCode::INTERNAL_SERVER_ERROR,
+        ] {
+            assert_eq!(unserved_by(&server(status).await).await, None, "{status}");
+        }
+    }
 }
