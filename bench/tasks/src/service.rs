@@ -39,14 +39,17 @@ struct Run {
     tools: Option<Tools>,
 }
 
-/// Whether a server refuses everybody, or serves nobody yet.
+/// Whether a server refuses everybody, or serves nobody just now.
 fn is_unserved(status: StatusCode) -> bool {
     matches!(
         status,
         StatusCode::UNAUTHORIZED
             | StatusCode::FORBIDDEN
             | StatusCode::NOT_FOUND
+            | StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::BAD_GATEWAY
             | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT
     )
 }
 
