@@ -162,6 +162,8 @@ async fn whatever_page_is_damaged_what_is_read_is_what_was_written() {
     let _lease = keep(&store, "r", 200).await;
     execute(&path, "PRAGMA wal_checkpoint(TRUNCATE)").await;
     let healthy = std::fs::read(&path).unwrap();
+    let told = u16::from_be_bytes([healthy[16], healthy[17]]);
+    assert_eq!(usize::from(told), PAGE, "the size that the file names");
     let (mut cut, mut refused) = (0, 0);
     for (page, at) in (0..healthy.len()).step_by(PAGE).enumerate() {
         for fill in [0x00, 0xa5] {

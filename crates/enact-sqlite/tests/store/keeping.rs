@@ -271,3 +271,20 @@ async fn records_of_every_length_come_back_in_order() {
     assert_eq!(stored.damage, None);
     assert_eq!(stored.run.records(), records);
 }
+
+#[tokio::test]
+async fn a_file_with_pages_of_another_size_keeps_them_and_serves_as_well() {
+    let folder = folder();
+    let path = file(&folder);
+    // As SQLite makes them unless told otherwise.
+    execute(&path, "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL").await;
+    let store = SqliteStore::open(&path).await.unwrap();
+    let _lease = keep(&store, "r", 4).await;
+    let stored = store.load("r").await.unwrap();
+    assert_eq!(stored.run.records(), records("r", 4));
+    let size: i64 = sqlx::query_scalar("PRAGMA page_size")
+        .fetch_one(&mut raw(&path).await)
+        .await
+        .unwrap();
+    assert_eq!(size, 4096);
+}
