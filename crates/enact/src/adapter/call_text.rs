@@ -4,31 +4,34 @@ use serde_json::Value;
 
 use super::outputs::cut_off;
 use super::task::{Task, Tooling};
-use super::{Misread, ReadCall, Repair, StepReply, calls, json_text};
-use crate::model::FinishReason;
+use super::{
+    Misread, Read, ReadCall, Repair, RepairKind, StepReply, calls, json_text, tagged, thinking,
+};
+use crate::model::{FinishReason, Reply};
 use crate::signature::Values;
 
 /// How many calls one text may hold.
 const CALLS: usize = 32;
 
-/// Finds calls in a text: `<tool_call>{…}</tool_call>`, `<function=name>{…}</function>`, or an
-/// object with name and arguments whose name is a tool's.
+/// Finds calls in a text: `<tool_call>{…}</tool_call>`, `<function=name>{…}</function>`, an object
+/// with name and arguments whose name is a tool's, `tool(argument="value")` as code, or `Action:`
+/// behind a thought.
 pub(super) fn find(
     task: &Task,
     tooling: &Tooling,
     text: &str,
     finish: FinishReason,
     form: &str,
-) -> Result<Option<(StepReply, Vec<Repair>)>, Misread> {
-    let mut repairs = Vec::new();
-    if let Some(tagged) = tagged(tooling, text, finish, &mut repairs) {
-        return match tagged {
-            Ok(step) => Ok(Some((step, repairs))),
-            Err(Unread::CutOff) => Err(cut_off(form)),
-            Err(Unread::Broken) => Err(Misread::new(format!(
+) -> Result<Option<Found>, Misread> {
+    match unlike_json(task, tooling, text, finish) {
+        Some(Ok(found)) => return Ok(Some(found)),
+        Some(Err(Unread::CutOff)) => return Err(cut_off(form)),
+        Some(Err(Unread::Broken)) => {
+            return Err(Misread::new(format!(
                 "The tool call in the text is no valid JSON with `name` and `arguments`. {form}"
-            ))),
-        };
+            )));
+        }
+        None => {}
     }
     match calls::step_in_text(task, text, finish) {
         Ok(Some(found))
@@ -43,6 +46,119 @@ pub(super) fn find(
         Err(json_text::NoJson::CutOff) => Err(cut_off(form)),
         _ => Ok(None),
     }
+}
+
+type Found = (StepReply, Vec<Repair>);
+
+/// Calls in tags, as code, or behind labels; `None` when there is none.
+fn unlike_json(
+    task: &Task,
+    tooling: &Tooling,
+    text: &str,
+    finish: FinishReason,
+) -> Option<Result<Found, Unread>> {
+    let mut repairs = Vec::new();
+    if let Some(tagged) = tagged(tooling, text, finish, &mut repairs) {
+        return Some(tagged.map(|step| (step, repairs)));
+    }
+    if finish == FinishReason::Length {
+        return None;
+    }
+    let found = code(tooling, text).or_else(|| labelled(task, tooling, text));
+    found.map(Ok)
+}
+
+/// A step in another form than the one that was asked for, and not as JSON, where its calls can be
+/// read.
+pub(super) fn other_form(task: &Task, reply: &Reply) -> Option<Read<StepReply>> {
+    let text = thinking::spoken(&reply.text).text.trim();
+    let found = unlike_json(task, task.tooling.as_ref()?, text, reply.finish);
+    let (value, mut repairs) = found?.ok()?;
+    let detail = "the call was not in the form that was asked for";
+    repairs.push(Repair::new(RepairKind::Structure, detail));
+    Some(Read { value, repairs })
+}
+
+/// Calls as code: a fenced block, a list in brackets or plain lines, and nothing else in them.
+fn code(tooling: &Tooling, text: &str) -> Option<Found> {
+    let (thought, block) = match fenced(text) {
+        Some((before, block)) => (before, block),
+        None => {
+            // Words may stand before the first line that is a call.
+            let is_call = |line: &str| expression(tooling, line).is_some();
+            let start = text.lines().position(is_call)?;
+            let at = text
+                .lines()
+                .take(start)
+                .map(|line| line.len() + 1)
+                .sum::<usize>();
+            (text.get(..at)?, text.get(at..)?)
+        }
+    };
+    let block = block.trim();
+    let inside = block
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let mut rest = inside.unwrap_or(block);
+    let mut repairs = Vec::new();
+    let mut read = Vec::new();
+    while !rest.trim().is_empty() && read.len() < CALLS {
+        let (call, after) = expression(tooling, rest)?;
+        read.extend(tagged::code_call(tooling, call, &mut repairs)?);
+        rest = after.trim_start_matches([',', ';', ' ', '\t', '\n', '\r']);
+    }
+    let thought = thought.trim().to_owned();
+    let step = StepReply {
+        thought,
+        calls: read,
+    };
+    (!step.calls.is_empty()).then_some((step, repairs))
+}
+
+/// The call that a text of code begins with, and what comes after it.
+fn expression<'a>(tooling: &Tooling, text: &'a str) -> Option<(&'a str, &'a str)> {
+    let text = text.trim_start();
+    let text = text.strip_prefix('[').unwrap_or(text).trim_start();
+    // `result = tool(…)` and `print(tool(…))` are calls as well.
+    if let Some((name, value)) = text.split_once('=')
+        && !name.trim().is_empty()
+        && name.trim().chars().all(|c| c.is_alphanumeric() || c == '_')
+    {
+        return expression(tooling, value);
+    }
+    if let Some(inside) = text.strip_prefix("print(") {
+        let (call, after) = expression(tooling, inside)?;
+        return Some((call, after.trim_start().strip_prefix(')')?));
+    }
+    let end = text.find('(')?;
+    if !calls::is_known(tooling, text[..end].trim()) || text[..end].contains(['\n', '"']) {
+        return None;
+    }
+    let close = end + tagged::closing(&text[end..])? + 1;
+    Some((&text[..close], &text[close..]))
+}
+
+/// The first block between fences whose label says that it is code, and what stands before it.
+fn fenced(text: &str) -> Option<(&str, &str)> {
+    let at = text.find("```")?;
+    let (label, rest) = text[at + 3..].split_once('\n')?;
+    let is_code = matches!(
+        label.trim().to_ascii_lowercase().as_str(),
+        "" | "tool_code" | "tool_call" | "tool_calls" | "python" | "py" | "tool" | "tools"
+    );
+    let block = rest.split("```").next()?;
+    is_code.then_some((&text[..at], block))
+}
+
+/// A step in the classic words, `Thought:` and `Action:`, whose tools are known.
+fn labelled(task: &Task, tooling: &Tooling, text: &str) -> Option<Found> {
+    let read = tagged::labelled_step(task, text)?;
+    let is_known = |call: &ReadCall| calls::is_known(tooling, &call.name);
+    read.value
+        .calls
+        .iter()
+        .all(is_known)
+        .then_some((read.value, read.repairs))
 }
 
 enum Unread {

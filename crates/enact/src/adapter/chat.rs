@@ -6,7 +6,8 @@ use super::outputs::{self, plain, written};
 use super::sections::{ARGS, Section, Sections, THOUGHT, TOOL, args_text};
 use super::task::{Completion, Task};
 use super::{
-    Adapter, Misread, Read, Repair, RepairKind, StepReply, calls, lines, pictures, thinking, worked,
+    Adapter, Misread, Read, Repair, RepairKind, StepReply, call_text, calls, lines, pictures,
+    thinking, worked,
 };
 use crate::model::{FinishReason, Message, Reply};
 use crate::run::Entry;
@@ -168,6 +169,7 @@ pub(super) fn unstructured_step(
     form: &str,
     is_broken: impl Fn(&str) -> bool,
 ) -> Result<Read<StepReply>, Misread> {
+    let text = thinking::spoken(&reply.text).text.trim();
     if let Ok(Some(mut found)) = calls::step_in_text(task, &reply.text, reply.finish) {
         let detail = "the call was written as JSON";
         found
@@ -178,10 +180,12 @@ pub(super) fn unstructured_step(
             repairs: found.repairs,
         });
     }
+    if let Some(read) = call_text::other_form(task, reply) {
+        return Ok(read);
+    }
     if reply.finish == FinishReason::Length {
         return Err(outputs::cut_off(form));
     }
-    let text = thinking::spoken(&reply.text).text.trim();
     if is_broken(text) {
         return Err(Misread::new(format!(
             "The reply has none of the fields of a step. {form}"
@@ -299,7 +303,7 @@ fn may_be_structure(start: &str) -> bool {
 }
 
 /// Cuts a reply at its markers. What follows the completing one does not count.
-fn scan(reply: &str) -> Sections {
+pub(super) fn scan(reply: &str) -> Sections {
     let text = thinking::spoken(reply).text;
     let mut sections = Sections::default();
     let mut open: Option<(String, String)> = None;

@@ -111,7 +111,7 @@ fn admits(ty: &Type, value: &Value) -> bool {
 }
 
 /// Whether a text may be a value of the type.
-fn admits_text(ty: &Type) -> bool {
+pub(super) fn admits_text(ty: &Type) -> bool {
     match ty {
         Type::Str | Type::Any => true,
         Type::Literal(options) => options.iter().any(Value::is_string),

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::live::{Live, ObjectReader};
 use super::outputs::{self, cut_off};
 use super::sections::{ARGS, THOUGHT, TOOL};
-use super::task::{Completion, Task};
+use super::task::{Completion, Task, Tooling};
 use super::{
-    Adapter, Misread, Read, Repair, RepairKind, StepReply, calls, describe, json_text, pictures,
-    thinking, worked,
+    Adapter, Misread, Read, Repair, RepairKind, StepReply, call_text, calls, describe, forms,
+    json_text, pictures, thinking, worked,
 };
 use crate::model::{Capabilities, FinishReason, Message, Reply, Request, ResponseFormat};
 use crate::run::{Call, Entry};
@@ -130,7 +130,7 @@ impl Adapter for Json {
     fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
         let form = form(task);
         object_outputs(task, reply, &form).or_else(|misread| {
-            match sole_text_outputs(task, reply, |text| text.contains('{')) {
+            match other_outputs(task, reply, |text| text.contains('{')) {
                 Some(read) => Ok(read),
                 None => Err(misread),
             }
@@ -153,7 +153,26 @@ impl Adapter for Json {
             }
             Err(json_text::NoJson::CutOff) => Err(cut_off(&form)),
             _ if reply.finish == FinishReason::Length => Err(cut_off(&form)),
-            Err(_) | Ok(None) => talk_or_broken(reply, &form),
+            Err(_) | Ok(None) => match call_text::other_form(task, reply) {
+                Some(read) => Ok(read),
+                None => talk_or_broken(reply, &form),
+            },
+        }
+    }
+
+    fn demand(&self, task: &Task, capabilities: Capabilities, request: Request) -> Request {
+        let completing = task.tooling.as_ref().and_then(|tooling| {
+            let spec = tooling.spec(tooling.completion.tool_name())?;
+            Some(Tooling::reply_schema_of(std::slice::from_ref(spec)))
+        });
+        match completing {
+            Some(schema) if capabilities.response_schema => {
+                request.with_response_format(ResponseFormat::Schema {
+                    name: "step".to_owned(),
+                    schema: std::sync::Arc::new(schema),
+                })
+            }
+            _ => request,
         }
     }
 }
@@ -271,11 +290,24 @@ pub(super) fn unstructured_outputs(
     if reply.finish == FinishReason::Length {
         return Err(cut_off(form));
     }
-    match sole_text_outputs(task, reply, is_broken) {
+    match other_outputs(task, reply, is_broken) {
         Some(read) => Ok(read),
         None => outputs::complete(task, Values::new(), Vec::new(), form).and(Err(Misread::new(
             format!("The reply has none of the outputs. {form}"),
         ))),
+    }
+}
+
+/// Outputs that are neither in the form that was asked for nor an object.
+fn other_outputs(
+    task: &Task,
+    reply: &Reply,
+    is_broken: impl Fn(&str) -> bool,
+) -> Option<Read<Values>> {
+    match forms::find(task, "", reply) {
+        Some(forms::Found::Outputs(read)) => Some(read),
+        Some(forms::Found::Invalid(_)) => None,
+        None => sole_text_outputs(task, reply, is_broken),
     }
 }
 

@@ -10,6 +10,7 @@ mod chat;
 mod choice;
 mod describe;
 mod field_text;
+pub(crate) mod forms;
 mod json;
 mod json_text;
 mod lines;
@@ -19,6 +20,7 @@ mod outputs;
 mod pictures;
 mod sections;
 mod tagged;
+pub(crate) mod talk;
 mod task;
 mod thinking;
 mod worked;
@@ -57,6 +59,12 @@ pub trait Adapter: Send + Sync + fmt::Debug {
     /// Adds to a request what the adapter needs beside the prompt: tools, a response schema,
     /// stop texts.
     fn shape(&self, task: &Task, capabilities: Capabilities, request: Request) -> Request {
+        let _ = (task, capabilities);
+        request
+    }
+
+    /// Adds to the request of a last step what makes the model commit its outputs now.
+    fn demand(&self, task: &Task, capabilities: Capabilities, request: Request) -> Request {
         let _ = (task, capabilities);
         request
     }

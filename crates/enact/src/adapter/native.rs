@@ -8,7 +8,7 @@ use super::outputs::{self, cut_off};
 use super::task::{Completion, Task};
 use super::{
     Adapter, Misread, Read, ReadCall, Repair, RepairKind, StepReply, call_text, calls, describe,
-    field_text, json, lines, pictures, thinking,
+    field_text, forms, json, lines, pictures, thinking,
 };
 use crate::model::{
     Capabilities, FinishReason, Message, RawCall, Reply, Request, ResponseFormat, ToolChoice,
@@ -110,7 +110,7 @@ impl Adapter for Native {
                 call_id,
             } => match task.committing_tool() {
                 Some(name) => submitted(name, values, thought, call_id.as_deref()),
-                None => vec![Message::assistant(outputs_text(task, values))],
+                None => vec![Message::assistant(self.outputs_text(task, values))],
             },
         }
     }
@@ -129,6 +129,13 @@ impl Adapter for Native {
         }
     }
 
+    fn demand(&self, task: &Task, _: Capabilities, request: Request) -> Request {
+        match task.committing_tool() {
+            Some(name) => request.with_tool_choice(ToolChoice::Named(name.to_owned())),
+            None => request,
+        }
+    }
+
     fn live(&self, task: &Task) -> Box<dyn Live> {
         match (&task.tooling, outputs::sole_text(task)) {
             (Some(_), _) => Box::new(CallReader::new(task)),
@@ -143,8 +150,16 @@ impl Adapter for Native {
 
     fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
         let Some(field) = outputs::sole_text(task) else {
-            return json::object_outputs(task, reply, &json::form(task));
+            return json::object_outputs(task, reply, &json::form(task)).or_else(|misread| {
+                match forms::find(task, self.name(), reply) {
+                    Some(forms::Found::Outputs(read)) => Ok(read),
+                    _ => Err(misread),
+                }
+            });
         };
+        if let Some(forms::Found::Outputs(read)) = forms::find(task, self.name(), reply) {
+            return Ok(read);
+        }
         let form = format!("Reply with nothing but `{}`, as text.", field.name);
         if reply.finish == FinishReason::Length {
             return Err(cut_off(&form));
@@ -390,8 +405,25 @@ fn submitted(name: &str, values: &Values, thought: &str, call_id: Option<&str>) 
     ]
 }
 
+impl Native {
+    /// Committed outputs as text that reads as these outputs: the only text as it is, if that would not
+    /// be taken for something else, else an object.
+    fn outputs_text(&self, task: &Task, values: &Values) -> String {
+        let text = plain_outputs(task, values);
+        let is_read_as_written = || {
+            let read = self.parse_outputs(task, &Reply::text(text.as_str()));
+            read.is_ok_and(|read| read.value == *values)
+        };
+        let is_only_text = task.tooling.is_none() && outputs::sole_text(task).is_some();
+        if is_only_text && !is_read_as_written() {
+            return Value::Object(values.clone()).to_string();
+        }
+        text
+    }
+}
+
 /// Committed outputs as text: the only text as it is, else an object.
-fn outputs_text(task: &Task, values: &Values) -> String {
+fn plain_outputs(task: &Task, values: &Values) -> String {
     let declared = match &task.tooling {
         Some(tooling) => tooling.declared.outputs(),
         None => task.signature.outputs(),

@@ -60,21 +60,24 @@ impl Sections {
             return Err(outputs::cut_off(form));
         }
         let mut repairs = Vec::new();
-        let picked = task
-            .signature
-            .outputs()
-            .iter()
+        let picked = self.pick(task, &mut repairs);
+        outputs::complete(task, picked, repairs, form)
+    }
+
+    /// The outputs that have a section.
+    pub(super) fn pick(&self, task: &Task, repairs: &mut Vec<Repair>) -> Values {
+        let outputs = task.signature.outputs().iter();
+        outputs
             .filter_map(|field| {
                 let section = self.first(&field.name)?;
                 // An empty section for something that may be left out is left out.
                 if section.text.is_empty() && !field.is_required() && !field.ty.is_str() {
                     return None;
                 }
-                let value = field_text::read(&field.ty, &section.text, &mut repairs);
+                let value = field_text::read(&field.ty, &section.text, repairs);
                 Some((field.name.clone(), value))
             })
-            .collect();
-        outputs::complete(task, picked, repairs, form)
+            .collect()
     }
 
     /// Reads a thought and its calls. Several calls are several pairs of name and arguments.

@@ -65,6 +65,11 @@ impl Tooling {
         }
     }
 
+    /// What a reply with a call of one of these looks like.
+    pub(super) fn reply_schema_of(specs: &[ToolSpec]) -> Value {
+        reply_schema(specs)
+    }
+
     /// The tool of this name.
     pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
         self.specs.iter().find(|spec| spec.name == name)

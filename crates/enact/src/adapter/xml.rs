@@ -298,7 +298,7 @@ fn tags<'a>(text: &'a str, names: &'a [&'a str]) -> impl Iterator<Item = Tag> + 
 /// A field ends at the last closing tag before the next field opens, so that a closing tag that
 /// the model forgot to escape does not end it early; a field that is never closed ends where the
 /// next one opens.
-fn scan(reply: &str, names: &[&str]) -> Sections {
+pub(super) fn scan(reply: &str, names: &[&str]) -> Sections {
     let text = thinking::spoken(reply).text;
     let tags: Vec<Tag> = tags(text, names).collect();
     let closing = next_closing(&tags, names.len());

@@ -11,8 +11,8 @@ use super::outputs::{cut_off, plain, written};
 use super::sections::{Section, Sections};
 use super::task::{Completion, Task, Tooling};
 use super::{
-    Adapter, Misread, Read, Repair, RepairKind, StepReply, chat, describe, json, pictures,
-    thinking, worked,
+    Adapter, Misread, Read, ReadCall, Repair, RepairKind, StepReply, chat, describe, json,
+    pictures, thinking, worked,
 };
 use crate::model::{Capabilities, FinishReason, Message, Reply, Request};
 use crate::run::Entry;
@@ -91,6 +91,67 @@ impl Tagged {
         );
         text.join("\n")
     }
+}
+
+impl Tagged {
+    /// The outputs behind labels.
+    fn sections(&self, task: &Task, text: &str) -> Sections {
+        let data = Labels::of_data(&self.tags, task);
+        let cut = Labels::of_outputs(task).cut(text, &data);
+        let list = cut
+            .pieces
+            .into_iter()
+            .filter_map(|(label, text)| match label {
+                Label::Field(name) => Some(Section { name, text }),
+                _ => None,
+            });
+        // Nothing marks the end of the last value, so a cut reply is never whole.
+        Sections {
+            leading: cut.leading,
+            list: list.collect(),
+            ended: false,
+        }
+    }
+}
+
+/// The outputs behind labels, in the usual words.
+pub(super) fn labelled_outputs(task: &Task, text: &str) -> Sections {
+    Tagged::default().sections(task, text)
+}
+
+/// The calls of a text with labelled actions, in the usual words; `None` if there is no action.
+pub(super) fn labelled_step(task: &Task, text: &str) -> Option<Read<StepReply>> {
+    let tags = Tags::default();
+    let data = Labels::of_data(&tags, task);
+    let step = Step::of(Labels::of_step(&tags).cut(text, &data));
+    if step.actions.is_empty() {
+        return None;
+    }
+    let tooling = task.tooling.as_ref()?;
+    step.read(tooling, FinishReason::Stop, "").ok()
+}
+
+/// A call written as code: `tool(argument="value")`.
+pub(super) fn code_call(
+    tooling: &Tooling,
+    text: &str,
+    repairs: &mut Vec<Repair>,
+) -> Option<Vec<ReadCall>> {
+    let read = action::read(tooling, text, None, repairs).ok()?;
+    Some(read.into_iter().map(|action| action.call).collect())
+}
+
+/// The place of the parenthesis that closes the one at the start.
+pub(super) fn closing(text: &str) -> Option<usize> {
+    literal::closing(text)
+}
+
+/// Whether a text is empty, or begins with the label of a thought.
+pub(super) fn is_thought(text: &str) -> bool {
+    let labels = Labels::of_step(&Tags::default());
+    let text = text.trim();
+    let is_reasoning = || text.to_lowercase().starts_with("reasoning:");
+    text.is_empty() || matches!(labels.read(text), Some((Label::Thought, _))) || is_reasoning()
 }
 
 fn labelled<N: AsRef<str>>(labels: &Labels, list: impl IntoIterator<Item = (N, String)>) -> String {
@@ -238,24 +299,10 @@ impl Adapter for Tagged {
 
     fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
         let form = outputs_form(task);
-        let data = Labels::of_data(&self.tags, task);
-        let cut = Labels::of_outputs(task).cut(thinking::spoken(&reply.text).text, &data);
-        if cut.pieces.is_empty() {
+        let sections = self.sections(task, thinking::spoken(&reply.text).text);
+        if sections.list.is_empty() {
             return json::unstructured_outputs(task, reply, &form, |_| false);
         }
-        let list = cut
-            .pieces
-            .into_iter()
-            .filter_map(|(label, text)| match label {
-                Label::Field(name) => Some(Section { name, text }),
-                _ => None,
-            });
-        // Nothing marks the end of the last value, so a cut reply is never whole.
-        let sections = Sections {
-            leading: cut.leading,
-            list: list.collect(),
-            ended: false,
-        };
         sections.outputs(task, reply.finish, &form)
     }
 

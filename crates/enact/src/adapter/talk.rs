@@ -1,0 +1,234 @@
+//! What a reply without a call is: an answer, the announcement of a call, or a call that could not
+//! be read.
+
+use super::task::Tooling;
+use super::thinking;
+
+/// What a reply in plain words is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Talk {
+    /// It says something.
+    Answer,
+    /// It says what is to be done next.
+    Announcement,
+    /// It has the marks of a call, or of the result of one.
+    Call,
+}
+
+/// Marks that only calls and their results have.
+const MARKS: [&str; 14] = [
+    "<tool_call",
+    "</tool_call",
+    "<tool_response",
+    "</tool_response",
+    "<tool_result",
+    "<function=",
+    "<function_call",
+    "<|python_tag|>",
+    "<|tool_call",
+    "[tool_calls]",
+    "[tool_call]",
+    "```tool_code",
+    "```tool_call",
+    "```tool_outputs",
+];
+
+/// Words by which one says what one is about to do.
+const INTENTIONS: [&str; 20] = [
+    "i will",
+    "i'll",
+    "i’ll",
+    "i shall",
+    "i am going to",
+    "i'm going to",
+    "i’m going to",
+    "i need to",
+    "i should",
+    "i have to",
+    "i can use",
+    "i would",
+    "let me",
+    "let's",
+    "let’s",
+    "we will",
+    "we need to",
+    "we should",
+    "we can use",
+    "next step is to",
+];
+
+/// What one is about to do with a tool.
+const DEEDS: [&str; 26] = [
+    "use",
+    "using",
+    "call",
+    "calling",
+    "invoke",
+    "run",
+    "execute",
+    "search",
+    "look",
+    "find",
+    "calculate",
+    "compute",
+    "check",
+    "fetch",
+    "query",
+    "read",
+    "open",
+    "get",
+    "retrieve",
+    "determine",
+    "gather",
+    "start",
+    "proceed",
+    "try",
+    "submit",
+    "convert",
+];
+
+/// Tells an answer from the announcement of a call. When in doubt it is an answer: an announcement
+/// says so in its last sentence, which has an intention and either a tool or what one does with one.
+pub(crate) fn read(tooling: &Tooling, text: &str) -> Talk {
+    let text = thinking::spoken(text).text.trim();
+    let lower = text.to_lowercase();
+    let has_mark = MARKS.iter().any(|mark| lower.contains(mark));
+    if has_mark || is_call_line(tooling, &lower) || is_broken_object(text) {
+        return Talk::Call;
+    }
+    let last = last_sentence(&lower);
+    let Some(intends) = INTENTIONS
+        .iter()
+        .filter_map(|words| find_words(last, words))
+        .min()
+    else {
+        return Talk::Answer;
+    };
+    let rest = &last[intends..];
+    let names_tool = tooling
+        .specs
+        .iter()
+        .any(|spec| find_words(last, &spec.name.to_lowercase()).is_some());
+    let does = DEEDS.iter().any(|deed| find_words(rest, deed).is_some());
+    if names_tool || does {
+        Talk::Announcement
+    } else {
+        Talk::Answer
+    }
+}
+
+/// Whether a text begins an object and does not come to its end.
+fn is_broken_object(text: &str) -> bool {
+    let inside = text.trim_start_matches('`').trim_start();
+    let inside = inside.strip_prefix("json").unwrap_or(inside).trim_start();
+    let inside = inside.trim_end_matches('`').trim_end();
+    inside.starts_with('{') && serde_json::from_str::<serde_json::Value>(inside).is_err()
+}
+
+/// Whether a line is a labelled action, or a call of a tool as code.
+fn is_call_line(tooling: &Tooling, lower: &str) -> bool {
+    lower.lines().any(|line| {
+        let line = line.trim_start_matches(['*', '#', '>', ' ', '`', '[', '-']);
+        let is_action = line.starts_with("action:") || line.starts_with("action input:");
+        is_action
+            || tooling.specs.iter().any(|spec| {
+                let name = spec.name.to_lowercase();
+                let after = line.strip_prefix(name.as_str());
+                after.is_some_and(|after| after.starts_with('('))
+            })
+    })
+}
+
+/// The last sentence that says something.
+fn last_sentence(text: &str) -> &str {
+    let ends = |c: char| matches!(c, '.' | '!' | '?' | '\n' | ':' | '…');
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    for (at, c) in text.char_indices() {
+        let next = at + c.len_utf8();
+        // A point inside a number or a name ends nothing; a quote may close behind one.
+        let rest = text[next..].trim_start_matches(['"', '\'', '”', '’', ')', ']', '*']);
+        let is_end = rest.chars().next().is_none_or(char::is_whitespace);
+        if ends(c) && is_end {
+            sentences.push(&text[start..at]);
+            start = next;
+        }
+    }
+    sentences.push(&text[start..]);
+    let says = |sentence: &&str| sentence.chars().any(char::is_alphabetic);
+    sentences.into_iter().rev().find(says).unwrap_or_default()
+}
+
+/// Where words stand in a text, as whole words.
+fn find_words(text: &str, words: &str) -> Option<usize> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(words).map(|(at, _)| at).find(|at| {
+        let before = text[..*at].chars().next_back();
+        let after = text[at + words.len()..].chars().next();
+        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::adapter::Completion;
+    use crate::signature::Signature;
+    use crate::tool::ToolSpec;
+
+    fn tooling() -> Tooling {
+        let declared: Signature = "question -> answer".parse().unwrap();
+        let spec = ToolSpec::new("calculator", "Calculates.", json!({"type": "object"}));
+        Tooling::new(declared, vec![spec], Completion::Submit)
+    }
+
+    #[test]
+    fn announcements_are_no_answers() {
+        for text in [
+            "I will now use the calculator to compute 2+3.",
+            "To answer this, I need to find the population of Paris first.",
+            "Let me check that.",
+            "The question asks for 17% of 2340. Let's use the calculator:",
+            "First, I'll search for it…",
+            "I should call `calculator` with 2+3",
+        ] {
+            assert_eq!(read(&tooling(), text), Talk::Announcement, "{text}");
+        }
+    }
+
+    #[test]
+    fn calls_that_could_not_be_read_are_no_answers() {
+        for text in [
+            "<tool_response>\n{\"result\": 5}\n</tool_response>",
+            "Thought: I add.\nAction: calculator\nAction Input:",
+            "[calculator(expression=",
+            "```tool_code\nprint(foo)\n```",
+            "calculator(2+3) gives",
+            "{",
+            "```json\n{\"name\": \"calc",
+        ] {
+            assert_eq!(read(&tooling(), text), Talk::Call, "{text}");
+        }
+    }
+
+    #[test]
+    fn answers_are_answers() {
+        for text in [
+            "5",
+            "Paris",
+            "The result is 397.8.",
+            "I used the calculator: 2+3 is 5.",
+            "I will not be able to answer. There are no data for 2031.",
+            "You should use the stairs.",
+            "He said: \"I will call you tomorrow.\" That was in 1999.",
+            "No.",
+            "Dear Ann, thank you for your letter. See you soon. Yours, Bo",
+            "I'll be happy to help if there is anything else!",
+            "",
+        ] {
+            assert_eq!(read(&tooling(), text), Talk::Answer, "{text}");
+        }
+    }
+}
