@@ -35,8 +35,7 @@ fn program() -> Arc<Program> {
 }
 
 fn begin(program: &Arc<Program>) -> RunState {
-    let adapter = AdapterChoice::Auto.resolve(Capabilities::FULL);
-    let wording = Wording::new(adapter, Capabilities::FULL);
+    let wording = Wording::new(&AdapterChoice::Auto, Capabilities::FULL);
     let agent = AgentSpec::new(program.declared.clone(), "model", "native");
     let mut started = Started::new("run", agent, values! { question: "q" });
     started.limits = program.limits;

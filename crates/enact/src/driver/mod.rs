@@ -32,6 +32,11 @@ pub(crate) use updates::{AfterCall, Condition};
 pub use updates::{Listener, Update};
 use writing::Writing;
 
+/// The most events that may follow a reply before the next one, and for each of its calls beyond
+/// that. A call is asked about, answered, started, answered by its tool, and asked about again.
+const MOST_EVENTS: usize = 100;
+const MOST_EVENTS_OF_CALL: usize = 20;
+
 /// What a run needs from the outside.
 pub(crate) struct World {
     pub(crate) models: HashMap<PredictorName, Arc<dyn LanguageModel>>,
@@ -72,7 +77,13 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
     let mut last_failure: Option<ModelError> = None;
     let mut judged = 0;
     let mut toolboxes = Toolboxes::Unseen;
+    let mut replied = state.run().records().len();
     loop {
+        let written = state.run().records().len() - replied;
+        if written > MOST_EVENTS + MOST_EVENTS_OF_CALL * state.calls_under_way() {
+            drop(running);
+            return Err(run_away(state, world, written).await);
+        }
         if world.cancellation.is_cancelled() && !matches!(state.next(), Next::Done) {
             drop(running);
             return Err(cancel(state, world).await);
@@ -107,6 +118,7 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                 {
                     continue;
                 }
+                let predictor = call.predictor;
                 let began = Instant::now();
                 let mut writing = writing(state, world, call.predictor);
                 let asked = spans::chat(world, state.run().id(), call, writing.as_mut());
@@ -122,6 +134,7 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                         record(state, world, [state.out_of_time()]).await?;
                     }
                     Some(Ok(reply)) => {
+                        replied = state.run().records().len();
                         let event = world.redacted(state.read(Ok(reply), began.elapsed()))?;
                         writing.into_iter().for_each(|told| told.settle(&event));
                         record(state, world, [event]).await?;
@@ -129,10 +142,11 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                     Some(Err(error)) => {
                         drop(writing);
                         let event = state.read(Err(&error), began.elapsed());
+                        let recovers = state.recovers_from(predictor, error.kind());
                         record(state, world, [event]).await?;
-                        // The core knows what to do about a prompt that is too long; all other
-                        // failures are the caller's to judge. The run can be resumed.
-                        if error.kind() != ModelErrorKind::ContextLength {
+                        // What the core knows nothing to do about is the caller's to judge. The run can
+                        // be resumed.
+                        if !recovers {
                             return Err(error.into());
                         }
                         last_failure = Some(error);
@@ -168,6 +182,23 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
             }
             Next::Done => return end(state, last_failure),
         }
+    }
+}
+
+/// Ends a run that writes and writes without a new reply. No run should: whatever the reason, it must
+/// not fill a disk or call a tool for ever.
+async fn run_away(state: &mut RunState, world: &World, written: usize) -> Error {
+    let message = format!(
+        "the run wrote {written} events without a new reply of a model, and was ended: this is a \
+         defect of enact, please report it"
+    );
+    let failed = Event::Failed {
+        reason: TerminationReason::Failure,
+        message: message.clone(),
+    };
+    match record(state, world, [failed]).await {
+        Ok(()) => Error::new(ErrorKind::NoAnswer, message),
+        Err(error) => error,
     }
 }
 

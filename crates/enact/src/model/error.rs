@@ -32,6 +32,10 @@ pub enum ModelErrorKind {
     ContentFilter,
     /// The provider refused the request as malformed.
     InvalidRequest,
+    /// The provider takes no tools with this model, or not in the way they were asked for.
+    ToolsRefused,
+    /// The provider does not hold this model to a response format, or not to this one.
+    FormatRefused,
     /// The reply was not what the protocol promises.
     Protocol,
 }
@@ -63,6 +67,8 @@ impl ModelErrorKind {
             Self::Timeout => "timeout",
             Self::ContentFilter => "content_filter",
             Self::InvalidRequest => "invalid_request",
+            Self::ToolsRefused => "tools_refused",
+            Self::FormatRefused => "format_refused",
             Self::Protocol => "protocol",
         }
     }

@@ -35,6 +35,32 @@ const CONTENT_FILTER_WORDS: [&str; 4] = [
     "responsibleaipolicyviolation",
     "content management policy",
 ];
+/// What a server calls the form of a reply, when it refuses it.
+const FORMAT_WORDS: [&str; 8] = [
+    "response_format",
+    "response format",
+    "json_schema",
+    "json schema",
+    "structured output",
+    "guided_json",
+    "guided decoding",
+    "grammar",
+];
+const TOOL_WORDS: [&str; 3] = ["tool", "function call", "functions"];
+/// How servers say that they do not do a thing at all, rather than that it was done wrongly.
+const REFUSING_WORDS: [&str; 11] = [
+    "not support",
+    "n't support",
+    "unsupported",
+    "that support",
+    "requires",
+    "not enabled",
+    "not available",
+    "not allowed",
+    "not permitted",
+    "unrecognized",
+    "unknown parameter",
+];
 /// Not "exceeded your current quota": some providers say that of a limit per minute.
 const QUOTA_WORDS: [&str; 2] = ["insufficient_quota", "insufficient balance"];
 
@@ -203,6 +229,23 @@ impl<'a> Failures<'a> {
                 "the account at `{base_url}` has no credit left: check its plan and billing{said}"
             );
             return ModelError::new(ModelErrorKind::InvalidRequest, message);
+        }
+        // Some servers answer 404 or 500 where others answer 400.
+        let may_refuse = matches!(status, 400 | 404 | 405 | 415 | 422 | 500 | 501);
+        if may_refuse && report.mentions(&FORMAT_WORDS) {
+            let message = format!(
+                "`{base_url}` does not hold `{model}` to a response schema{told}: use an adapter \
+                 that needs none, such as `--adapter chat`, or `with_adapter(Chat)` in \
+                 Rust{said}"
+            );
+            return ModelError::new(ModelErrorKind::FormatRefused, message);
+        }
+        if may_refuse && report.mentions(&TOOL_WORDS) && report.mentions(&REFUSING_WORDS) {
+            let message = format!(
+                "`{base_url}` takes no tools with `{model}`{told}: use an adapter that writes \
+                 calls as text, such as `--adapter json`, or `with_adapter(Json)` in Rust{said}"
+            );
+            return ModelError::new(ModelErrorKind::ToolsRefused, message);
         }
         let (kind, message) = match status {
             401 | 403 => (

@@ -6,7 +6,7 @@ use std::sync::{Arc, RwLock};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::{Adapter, AdapterChoice, Completion};
+use crate::adapter::{AdapterChoice, Completion};
 use crate::driver::{AfterCall, Condition, Listener, World};
 use crate::error::{Error, ErrorKind};
 use crate::model::{Capabilities, LanguageModel, Prices};
@@ -67,7 +67,7 @@ pub(super) struct Stops {
 }
 
 /// A predictor's model and adapter, settled for one run.
-type Settled = (Arc<dyn LanguageModel>, Arc<dyn Adapter>, Capabilities);
+type Settled = (Arc<dyn LanguageModel>, AdapterChoice, Capabilities);
 
 impl Core {
     pub(super) fn new(kind: Kind, program: Program, tools: Tools) -> Self {
@@ -279,10 +279,8 @@ impl Core {
             .or(own)
             .or(self.adapter.as_ref())
             .cloned();
-        let adapter = choice
-            .unwrap_or_else(settings::current_adapter)
-            .resolve(capabilities);
-        Ok((model, adapter, capabilities))
+        let choice = choice.unwrap_or_else(settings::current_adapter);
+        Ok((model, choice, capabilities))
     }
 
     /// Settles whom to ask in which words for one run, and what the log says about it.
@@ -293,24 +291,26 @@ impl Core {
     ) -> Result<(World, Wording, AgentSpec), Error> {
         let program = &self.program;
         let extract = self.settle(&program.extract, None)?;
-        let mut spec = AgentSpec::new(program.declared.clone(), "", extract.1.name());
+        let adapter = extract.1.resolve(extract.2);
+        let mut spec = AgentSpec::new(program.declared.clone(), "", adapter.name());
         spec.completion = program.completion;
         spec.tools = program.tool_specs().cloned().collect();
-        let mut wording = Wording::new(extract.1, extract.2);
+        let mut wording = Wording::new(&extract.1, extract.2);
         let mut models = HashMap::new();
         for name in PredictorName::ALL {
             let is_step = name == PredictorName::Step && program.step.is_some();
             let own = self.step_adapter.as_ref().filter(|_| is_step);
-            let (model, adapter, capabilities) = self.settle(program.predictor(name), own)?;
+            let (model, choice, capabilities) = self.settle(program.predictor(name), own)?;
             if name == PredictorName::Step {
                 spec.model = model.name().to_owned();
                 spec.base_url = model.base_url().map(str::to_owned);
+                let adapter = choice.resolve(capabilities);
                 spec.step_adapter = is_step.then(|| adapter.name().to_owned());
             }
             if let Some(price) = self.prices.get(model.name()) {
                 spec.prices.insert(name, price);
             }
-            wording = wording.with(name, adapter, capabilities);
+            wording = wording.with(name, &choice, capabilities);
             models.insert(name, model);
         }
         Ok((

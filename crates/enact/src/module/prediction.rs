@@ -95,7 +95,7 @@ impl Paused {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PauseContext {
-    /// The calls of the steps that are over.
+    /// The calls so far. Those of the step that waits are at its end.
     pub trajectory: Trajectory,
     /// The number of the step that waits, counted from 0.
     pub iteration: usize,

@@ -35,6 +35,33 @@ impl Demo {
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
+
+    /// The entries as example number `number` of a prompt: their call ids differ from those of other
+    /// examples and of the conversation.
+    pub(super) fn numbered(&self, number: usize) -> Vec<Entry> {
+        let renamed = |id: &str| format!("demo_{number}_{id}");
+        let mut entries = self.entries.clone();
+        for (position, entry) in entries.iter_mut().enumerate() {
+            match entry {
+                Entry::Assistant { calls, .. } => {
+                    calls
+                        .iter_mut()
+                        .for_each(|call| call.id = renamed(&call.id));
+                }
+                Entry::Results { results } => {
+                    results
+                        .iter_mut()
+                        .for_each(|result| result.call_id = renamed(&result.call_id));
+                }
+                Entry::Outputs { call_id, .. } => {
+                    let id = call_id.take().unwrap_or_else(|| position.to_string());
+                    *call_id = Some(renamed(&id));
+                }
+                _ => {}
+            }
+        }
+        entries
+    }
 }
 
 fn values_of(fields: &impl Serialize) -> Result<Values, serde_json::Error> {

@@ -139,8 +139,8 @@ impl Predictor {
             text.push_str(note);
         }
         prompt.push(crate::model::Message::System { text });
-        for demo in &self.demos {
-            self.render_onto(adapter, demo.entries(), &mut prompt);
+        for (number, demo) in self.demos.iter().enumerate() {
+            self.render_onto(adapter, &demo.numbered(number), &mut prompt);
         }
         self.render_onto(adapter, entries, &mut prompt);
         prompt

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use super::compact;
+use super::ending::Answer;
+use super::refusal::Recovery;
 use super::spending::Room;
 use super::state::{Acting, AfterSummary, CallState, CallStatus, Phase, RunState};
-use crate::model::{ModelErrorKind, Prompt, Reply};
+use crate::model::{ModelErrorKind, Reply};
 use crate::run::{
-    Call, Entry, Event, Observation, PlannedCall, PredictorName, Record, StepOutcome, Stepped,
+    Call, Event, Observation, PlannedCall, PredictorName, Record, StepOutcome, Stepped,
     TerminationReason, transcript,
 };
-
-/// How long the texts of a trajectory may be where a budget has no room for all of it.
-const CLIPS: [usize; 3] = [2_000, 300, 40];
+use crate::signature::Values;
 
 impl RunState {
     /// Takes an event into the state. The record's position must be the next one.
@@ -36,31 +36,34 @@ impl RunState {
     fn take(&mut self, record: Record) {
         let index = self.run.records().len();
         let is_summary = matches!(record.event, Event::Summarised { .. });
-        let extraction = self.fold(index, &record);
+        let answer = self.fold(index, &record);
         self.run.push(record);
         if is_summary {
             self.take_summary();
         }
-        if let Some(reason) = extraction {
-            self.enter_extract(reason);
+        match answer {
+            Some(Answer::Demand(reason)) => self.enter_answer(reason),
+            Some(Answer::Extract(reason)) => self.enter_extract(reason),
+            None => {}
         }
         self.finish_step_if_done();
     }
 
-    /// Takes what can be taken without the transcript. Returns the reason when the outputs are
-    /// to be extracted next.
-    fn fold(&mut self, index: usize, record: &Record) -> Option<TerminationReason> {
+    /// Takes what can be taken without the transcript. Says how the outputs are to be had, when that
+    /// comes next.
+    fn fold(&mut self, index: usize, record: &Record) -> Option<Answer> {
         self.fold_spending(&record.event);
         match &record.event {
             Event::Stepped(stepped) if stepped.outcome == StepOutcome::Extract => {
-                self.iterations += 1;
-                return Some(TerminationReason::Success);
+                self.count_step(stepped);
+                let reason = self.reason_of(stepped.thought(), &Values::new());
+                return Some(Answer::Extract(reason));
             }
             Event::LoopEnded { reason } => {
                 if *reason == TerminationReason::Timeout {
                     self.spend_step_time();
                 }
-                return Some(*reason);
+                return Some(Answer::Demand(*reason));
             }
             Event::Stepped(stepped) => self.fold_step(index, stepped),
             Event::Misread {
@@ -69,20 +72,38 @@ impl RunState {
                 problem,
                 ..
             } => {
+                if let (Phase::Demand(reason), PredictorName::Step) = (&self.phase, predictor) {
+                    return Some(Answer::Extract(*reason));
+                }
                 self.fold_misread(*predictor, reply, problem);
             }
             Event::ModelFailed {
-                predictor, kind, ..
-            } => {
-                if *kind == ModelErrorKind::ContextLength {
-                    match predictor {
-                        PredictorName::Judge | PredictorName::Condense => {
-                            self.do_without(*predictor)
-                        }
-                        _ => self.fold_overflow(*predictor),
-                    }
+                predictor,
+                kind,
+                message,
+            } => match self.recovery(*predictor, *kind) {
+                Some(Recovery::Shorten) => match predictor {
+                    PredictorName::Judge | PredictorName::Condense => self.do_without(*predictor),
+                    _ => self.fold_overflow(*predictor),
+                },
+                Some(Recovery::Adapt(capabilities)) => {
+                    let why = message.clone();
+                    self.phase = Phase::Adapt { capabilities, why };
                 }
-            }
+                Some(Recovery::Plainer) => self.wording.drop_schema(*predictor),
+                Some(Recovery::Extract(reason)) => {
+                    if *kind == ModelErrorKind::Timeout {
+                        self.spend_demand_time();
+                    }
+                    return Some(Answer::Extract(reason));
+                }
+                None => {}
+            },
+            Event::AdapterChanged {
+                predictor,
+                capabilities,
+                ..
+            } => self.fold_adapter(*predictor, *capabilities),
             Event::ToolStarted { call_id } => self.fold_start(call_id),
             Event::ToolFinished {
                 call_id,
@@ -111,12 +132,18 @@ impl RunState {
                 self.notices.retain(|(waiting, _)| waiting != about);
                 self.told.insert(*about);
                 self.extend_step_prompt(&[transcript::noticed(text)]);
-                self.continue_loop();
+                match self.answering {
+                    // The notice itself may have taken the room.
+                    Some(reason) if !self.can_demand() => return Some(Answer::Extract(reason)),
+                    Some(reason) => self.phase = Phase::Demand(reason),
+                    None => self.continue_loop(),
+                }
             }
             Event::ToolsChanged { tools } => self.fold_tools(tools),
             Event::Asked(question) => {
                 let mut question = question.clone();
                 question.expires_at = self.started().limits.expiry(record.at);
+                question.thought = self.acting_thought().to_owned();
                 if let Some(call) = self.acting_call(&question.tool_call.id) {
                     call.asked += 1;
                     call.status = CallStatus::Asked(question);
@@ -131,54 +158,25 @@ impl RunState {
             }
             Event::Withdrawn { confirmation_id } => self.fold_withdrawal(confirmation_id),
             Event::Summarised { .. } | Event::Started(_) => {}
-            Event::Extracted { outputs, .. } => {
-                if let Phase::Extract { reason, .. } = self.phase {
+            Event::Extracted { reply, outputs, .. } => {
+                if let Phase::Extract { reason, .. } | Phase::Demand(reason) = self.phase {
                     let names = self.program.declared.outputs();
                     let declared = names.iter().filter_map(|field| {
                         outputs
                             .get(&field.name)
                             .map(|value| (field.name.clone(), value.clone()))
                     });
-                    self.phase = Phase::Commit {
-                        reason,
-                        outputs: declared.collect(),
+                    let outputs = declared.collect();
+                    let reason = match reason {
+                        TerminationReason::Success => self.reason_of(&reply.text, &outputs),
+                        other => other,
                     };
+                    self.phase = Phase::Commit { reason, outputs };
                 }
             }
             Event::Finished { .. } | Event::Failed { .. } => self.phase = Phase::Ended,
         }
         None
-    }
-
-    fn fold_spending(&mut self, event: &Event) {
-        let (predictor, usage, duration) = match event {
-            Event::Stepped(stepped) => {
-                let Stepped {
-                    reply, duration, ..
-                } = &**stepped;
-                (PredictorName::Step, reply.usage, duration)
-            }
-            Event::Misread {
-                predictor,
-                reply,
-                duration,
-                ..
-            } => (*predictor, reply.usage, duration),
-            Event::Summarised {
-                reply, duration, ..
-            } => (PredictorName::Summarise, reply.usage, duration),
-            Event::Condensed {
-                reply, duration, ..
-            } => (PredictorName::Condense, reply.usage, duration),
-            Event::Judged {
-                reply, duration, ..
-            } => (PredictorName::Judge, reply.usage, duration),
-            Event::Extracted {
-                reply, duration, ..
-            } => (PredictorName::Extract, reply.usage, duration),
-            _ => return,
-        };
-        self.spend(predictor, usage, *duration);
     }
 
     fn fold_start(&mut self, call_id: &str) {
@@ -191,13 +189,21 @@ impl RunState {
         }
     }
 
-    fn fold_step(&mut self, index: usize, stepped: &Stepped) {
+    fn count_step(&mut self, stepped: &Stepped) {
         self.iterations += 1;
+        for planned in &stepped.calls {
+            self.ids.take(&planned.call.id);
+        }
+    }
+
+    fn fold_step(&mut self, index: usize, stepped: &Stepped) {
+        self.count_step(stepped);
         self.overflow.reset();
         self.ending = self.started().rules.ending(stepped.thought());
         match &stepped.outcome {
             StepOutcome::Act => {
                 self.was_nudged = false;
+                self.without_call = 0;
                 let is_bad = stepped
                     .calls
                     .iter()
@@ -214,18 +220,29 @@ impl RunState {
                 });
             }
             StepOutcome::Commit(outputs) => {
-                let reason = TerminationReason::Success;
                 self.phase = Phase::Commit {
-                    reason,
+                    reason: self.reason_of(stepped.thought(), outputs),
                     outputs: outputs.clone(),
                 };
             }
             StepOutcome::Extract => {}
             StepOutcome::Nudge(notice) => {
                 self.was_nudged = true;
+                self.without_call += 1;
                 self.extend_step_prompt(&transcript::nudged(stepped, notice));
                 self.continue_loop();
             }
+        }
+    }
+
+    /// Why a run ends that came to its outputs by itself: to say that the task failed is no success.
+    fn reason_of(&self, thought: &str, outputs: &Values) -> TerminationReason {
+        let rules = &self.started().rules;
+        let said = outputs.values().filter_map(serde_json::Value::as_str);
+        if rules.admits_failure([thought].into_iter().chain(said)) {
+            TerminationReason::Failure
+        } else {
+            TerminationReason::Success
         }
     }
 
@@ -254,6 +271,7 @@ impl RunState {
             was_started: false,
             ran: None,
             is_from_record: false,
+            is_refused: planned.refusal.is_some(),
             is_large: false,
         }
     }
@@ -274,6 +292,22 @@ impl RunState {
         self.started().rules.reads_again || tool.is_some_and(|(spec, _)| spec.volatile)
     }
 
+    /// The thought of the step whose calls are under way.
+    fn acting_thought(&self) -> &str {
+        let Phase::Act(acting) = &self.phase else {
+            return "";
+        };
+        match self
+            .run
+            .records()
+            .get(acting.record)
+            .map(|step| &step.event)
+        {
+            Some(Event::Stepped(step)) => step.thought().trim(),
+            _ => "",
+        }
+    }
+
     pub(super) fn acting_call(&mut self, call_id: &str) -> Option<&mut CallState> {
         match &mut self.phase {
             Phase::Act(acting) => acting
@@ -289,6 +323,10 @@ impl RunState {
         match predictor {
             PredictorName::Step => {
                 self.bad_in_row += 1;
+                self.without_call = match reply.calls.is_empty() {
+                    true => self.without_call + 1,
+                    false => 0,
+                };
                 self.extend_step_prompt(&added);
                 self.continue_loop();
             }
@@ -307,7 +345,10 @@ impl RunState {
                         let message = format!(
                             "no outputs: {misreads} replies could not be read; the last problem: {problem}"
                         );
-                        let reason = TerminationReason::Failure;
+                        let reason = match reason {
+                            TerminationReason::Success => TerminationReason::Failure,
+                            other => other,
+                        };
                         self.phase = Phase::Fail { reason, message };
                     } else {
                         let mut prompt = std::mem::take(prompt);
@@ -424,59 +465,15 @@ impl RunState {
             self.phase = Phase::EndLoop(reason);
             return;
         }
+        if let Some((capabilities, why)) = self.misfit() {
+            self.phase = Phase::Adapt { capabilities, why };
+            return;
+        }
         let notice = self.notices.pop_front().or_else(|| self.near_limit());
         self.phase = match notice {
             Some((about, text)) => Phase::Notice(about, text),
             None => Phase::Step,
         };
-    }
-
-    /// Asks for the outputs, from as much of the trajectory as there is room for: the last reply and
-    /// what its calls gave may be longer than what was kept free for the answer.
-    pub(super) fn enter_extract(&mut self, reason: TerminationReason) {
-        let render = |clip| {
-            self.render(
-                PredictorName::Extract,
-                &compact::extract_entries(self, clip),
-            )
-        };
-        let has_room =
-            |prompt: &Prompt| !matches!(self.room(PredictorName::Extract, prompt), Room::None(_));
-        let mut prompt = render(usize::MAX);
-        for clip in CLIPS {
-            if has_room(&prompt) {
-                break;
-            }
-            prompt = render(clip);
-        }
-        self.ask_for_outputs(reason, prompt, 0);
-    }
-
-    fn ask_for_outputs(&mut self, reason: TerminationReason, prompt: Prompt, misreads: u32) {
-        self.phase = match self.room(PredictorName::Extract, &prompt) {
-            Room::None(budget) => Phase::Fail {
-                reason: budget,
-                message: format!(
-                    "the {} leaves no room for an answer: raise it, or give shorter inputs",
-                    budget.as_str().replace('_', " ")
-                ),
-            },
-            _ => Phase::Extract {
-                reason,
-                prompt,
-                misreads,
-            },
-        };
-    }
-
-    /// Steps that stand in the prompt already, so that call ids stay apart.
-    pub(super) fn count_earlier_steps(&self) -> usize {
-        let demos = self.program.step.iter().flat_map(|step| step.demos());
-        let shown = demos.flat_map(|demo| demo.entries());
-        let entries = shown.chain(self.started().history.entries());
-        entries
-            .filter(|entry| matches!(entry, Entry::Assistant { .. }))
-            .count()
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::hooks::BeforeCall;
-use crate::adapter::{Completion, Tooling};
+use crate::adapter::{Completion, Task, Tooling};
 use crate::predictor::Predictor;
 use crate::run::{Limits, PredictorName, Rules, Standing};
 use crate::signature::{
@@ -25,6 +25,8 @@ pub struct Program {
     inputs: Arc<Validator>,
     /// Checks the committed outputs.
     pub outputs: Arc<Validator>,
+    /// What any reply that answers the task holds: the declared outputs and nothing else.
+    pub(crate) answer: Task,
     /// Chooses calls; none in a plain prediction.
     pub step: Option<Predictor>,
     /// Gives the outputs: the extraction of an agent, or the prediction itself.
@@ -167,10 +169,17 @@ impl Program {
         let outputs =
             Validator::new(declared.output_schema()).map_err(schema_of("the signature"))?;
         let inputs = Validator::new(declared.input_schema()).map_err(schema_of("the signature"))?;
+        let outputs = Arc::new(outputs);
+        let answer = Task {
+            signature: declared.clone(),
+            outputs: outputs.clone(),
+            tooling: None,
+        };
         Ok(Self {
             declared,
             inputs: Arc::new(inputs),
-            outputs: Arc::new(outputs),
+            outputs,
+            answer,
             step,
             extract: Predictor::new(extract, None).map_err(schema_of("the signature"))?,
             summarise: Predictor::new(summary_signature()?, None)

@@ -18,15 +18,18 @@ const COMPARED: usize = 400;
 /// Reads that go on failing, whatever is asked, end the task after so many times the steps that bring
 /// a warning.
 const FAILING_TOO_LONG: u32 = 2;
+/// Different questions with the same answer are a search. It ends the task after so many times the
+/// steps that bring a warning.
+const SEARCHED: u32 = 3;
 
 /// What the steps so far say about progress.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     last: Vec<Act>,
-    /// Steps in a row that repeat each other, the first included.
-    in_row: u32,
-    /// Whether all calls of the last step had been made before, to no other end.
-    was_old: bool,
+    /// Steps in a row that repeated earlier ones. The step that was new does not count.
+    repeats: u32,
+    /// Steps in a row that asked for something else and were given what the step before was given.
+    same_answers: u32,
     was_warned: bool,
     failed: HashSet<String>,
     /// Steps in a row of which every call failed.
@@ -68,15 +71,14 @@ impl Progress {
         let mut is_new = false;
         let mut failed = Vec::new();
         for state in acting.calls {
-            let CallStatus::Done(observation) = state.status else {
+            // What was refused as wrong counts as a bad reply.
+            let (false, CallStatus::Done(observation)) = (state.is_refused, state.status) else {
                 continue;
             };
             let call = state.call;
             let notice = if state.is_from_record {
                 Some((Notice::RepeatedCall, not_run_again(&call.name, done)))
-            } else if state.ran.is_none() {
-                continue;
-            } else if observation.is_error {
+            } else if state.ran.is_some() && observation.is_error {
                 let key = key(&call);
                 let is_again = self.failed.contains(&key);
                 failed.push(key);
@@ -98,38 +100,51 @@ impl Progress {
         if acts.is_empty() {
             return finding;
         }
+        self.count(acts, is_new);
+        if threshold > 0 {
+            self.judge(threshold, done, &mut finding);
+        }
+        finding
+    }
+
+    /// Counts what the calls of a step have in common with those before.
+    fn count(&mut self, acts: Vec<Act>, is_new: bool) {
         let has_failed = acts.iter().all(|act| act.observation.is_error);
         self.failing = if has_failed {
             self.failing.saturating_add(1)
         } else {
             0
         };
-        let is_same = acts.len() == self.last.len()
-            && acts
-                .iter()
-                .zip(&self.last)
-                .all(|(new, old)| new.repeats(old));
-        let only_reads = acts.iter().all(|act| act.effect == Effect::ReadOnly);
-        self.last = acts;
-        let was_old = std::mem::replace(&mut self.was_old, !is_new);
-        if is_same || (was_old && !is_new) {
-            self.in_row = self.in_row.saturating_add(1);
+        let compared = || acts.iter().zip(&self.last);
+        let is_paired = acts.len() == self.last.len();
+        let is_same = is_paired && compared().all(|(new, old)| new.repeats(old));
+        let is_same_answer = is_paired && compared().all(|(new, old)| new.is_answered_as(old));
+        if is_same || !is_new {
+            self.repeats = self.repeats.saturating_add(1);
         } else {
-            self.in_row = 1;
+            self.repeats = 0;
             self.was_warned = false;
         }
-        if threshold == 0 {
-            return finding;
-        }
-        if self.in_row >= threshold {
+        self.same_answers = if is_same_answer {
+            self.same_answers.saturating_add(1)
+        } else {
+            0
+        };
+        self.last = acts;
+    }
+
+    /// What the counts amount to.
+    fn judge(&mut self, threshold: u32, done: &str, finding: &mut Finding) {
+        if self.repeats >= threshold {
             finding.is_stalled = self.was_warned;
             if !self.was_warned {
                 self.was_warned = true;
                 // It says more than that a call was repeated.
-                finding.notices = vec![(Notice::Stall, nothing_new(self.in_row, done))];
+                finding.notices = vec![(Notice::Stall, nothing_new(self.repeats, done))];
             }
-            return finding;
+            return;
         }
+        let only_reads = self.last.iter().all(|act| act.effect == Effect::ReadOnly);
         let end = threshold.saturating_mul(FAILING_TOO_LONG);
         if only_reads && self.failing >= end {
             finding.is_stalled = true;
@@ -141,8 +156,14 @@ impl Progress {
         {
             let text = failed_in_row(&last.call.name, self.failing);
             finding.notices = vec![(Notice::RepeatedFailure, text)];
+        } else if self.failing == 0 && self.same_answers >= threshold.saturating_mul(SEARCHED) {
+            finding.is_stalled = true;
+        } else if self.failing == 0
+            && self.same_answers > 0
+            && self.same_answers.is_multiple_of(threshold)
+        {
+            finding.notices = vec![(Notice::SameAnswer, same_answer(self.same_answers + 1, done))];
         }
-        finding
     }
 
     /// No answer holds any more.
@@ -169,8 +190,11 @@ impl Progress {
 
 /// What a tool may change.
 fn effect(program: &Program, tool: &str) -> Effect {
-    let tool = program.tool(tool);
-    tool.map_or(Effect::Effectful, |(spec, _)| spec.effect)
+    match program.tool(tool) {
+        // To keep another note is no search.
+        Some((spec, _)) if !spec.keeps_notes => spec.effect,
+        _ => Effect::Effectful,
+    }
 }
 
 // Short and decided: given reasons and a choice, a small model does what it did before.
@@ -189,6 +213,13 @@ fn nothing_new(steps: u32, done: &str) -> String {
     )
 }
 
+fn same_answer(steps: u32, done: &str) -> String {
+    format!(
+        "The last {steps} steps gave the same result. Try something quite different, or call \
+         `{done}` with the best answer you have."
+    )
+}
+
 /// The way out comes last, because a small model follows what it read last.
 fn not_run_again(tool: &str, done: &str) -> String {
     format!(
@@ -202,18 +233,25 @@ fn key(call: &Call) -> String {
 }
 
 impl Act {
-    /// Whether this is an earlier call over again. What changes the world makes progress by doing
-    /// so: there only the very same call counts, or the same failure. A call that succeeds where it
-    /// failed before is progress, too.
+    /// Whether this is an earlier call over again. The very same call that is answered otherwise is
+    /// progress: a job that is waited for, the next result of a search. So is success after a failure.
     fn repeats(&self, earlier: &Act) -> bool {
-        if earlier.observation.is_error && !self.observation.is_error {
-            return false;
-        }
-        let is_same_outcome = self.observation.value == earlier.observation.value
-            && self.observation.is_error == earlier.observation.is_error
-            && (self.observation.is_error
-                || (self.effect == Effect::ReadOnly && earlier.effect == Effect::ReadOnly));
-        is_same_outcome || self.is_same_call(earlier)
+        let is_mended = earlier.observation.is_error && !self.observation.is_error;
+        let is_exact = canonical_args(&self.call.args) == canonical_args(&earlier.call.args);
+        self.is_same_call(earlier) && !is_mended && (!is_exact || self.is_same_outcome(earlier))
+    }
+
+    /// Whether another question was given the same answer. What changes the world makes progress,
+    /// whatever it answers.
+    fn is_answered_as(&self, earlier: &Act) -> bool {
+        self.effect == Effect::ReadOnly
+            && earlier.effect == Effect::ReadOnly
+            && self.is_same_outcome(earlier)
+    }
+
+    fn is_same_outcome(&self, earlier: &Act) -> bool {
+        let (new, old) = (&self.observation, &earlier.observation);
+        new.is_error == old.is_error && new.value == old.value && new.images == old.images
     }
 
     fn is_same_call(&self, earlier: &Act) -> bool {

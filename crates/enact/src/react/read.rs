@@ -1,68 +1,100 @@
 //! Reads replies: from what the model said to the event that follows.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::program::Program;
-use super::state::{Acting, RunState};
+use super::state::{Acting, Phase, RunState};
 use super::{check, thoughts};
-use crate::adapter::{Completion, ReadCall, Repair, StepReply};
-use crate::model::Reply;
+use crate::adapter::forms::{self, Found};
+use crate::adapter::talk::{self, Talk};
+use crate::adapter::{Completion, Read, ReadCall, Repair, RepairKind, StepReply};
+use crate::model::{FinishReason, ModelError, Reply};
 use crate::run::{Call, Event, PlannedCall, PredictorName, Standing, StepOutcome, Stepped};
 use crate::signature::Values;
 
+const SUBMIT: &str = "submit";
 const NO_CALLS_LEFT: &str = "This call was not executed: the tools may not be called any more.";
 
+impl RunState {
+    /// The event that follows from a model's answer to the request of [`RunState::next`].
+    pub fn read(&self, outcome: Result<Reply, &ModelError>, duration: Duration) -> Event {
+        let predictor = match self.phase {
+            Phase::Step | Phase::Demand(_) => PredictorName::Step,
+            Phase::Summarise { .. } => PredictorName::Summarise,
+            Phase::Judge(_) => PredictorName::Judge,
+            Phase::Act(_) => PredictorName::Condense,
+            _ => PredictorName::Extract,
+        };
+        match outcome {
+            Err(error) => Event::ModelFailed {
+                predictor,
+                kind: error.kind(),
+                message: error.to_string(),
+            },
+            Ok(reply) => match &self.phase {
+                Phase::Summarise { covers, .. } => summary(self, reply, *covers, duration),
+                Phase::Judge(_) => judgement(self, reply, duration),
+                Phase::Act(acting) => condensed(self, acting, reply, duration),
+                Phase::Step => step(self, reply, duration),
+                Phase::Demand(_) => demanded(self, reply, duration),
+                _ => outputs(self, reply, duration),
+            },
+        }
+    }
+}
+
 /// The event that follows from a reply to a step.
-pub(super) fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
+fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
     let Some(predictor) = &state.program().step else {
         return outputs(state, reply, duration);
     };
-    let read = match state
-        .wording()
-        .adapter(PredictorName::Step)
-        .parse_step(predictor.task(), &reply)
-    {
-        Ok(read) => read,
-        Err(misread) => {
-            let problem = misread.problem;
-            return Event::Misread {
-                predictor: PredictorName::Step,
-                reply,
-                problem,
-                duration,
-            };
+    let adapter = state.wording().adapter(PredictorName::Step);
+    let misread = |reply, problem| Event::Misread {
+        predictor: PredictorName::Step,
+        reply,
+        problem,
+        duration,
+    };
+    let read = adapter.parse_step(predictor.task(), &reply);
+    // A reply that calls nothing may hold the outputs themselves.
+    let is_call = matches!(&read, Ok(read) if !read.value.calls.is_empty());
+    let found = match is_call {
+        true => None,
+        false => forms::find(&state.program().answer, adapter.name(), &reply),
+    };
+    let (read, committed) = match (read, found) {
+        (_, Some(Found::Invalid(problems))) => {
+            return misread(reply, invalid_outputs(state.program(), &problems));
         }
+        (_, Some(Found::Outputs(outputs))) => {
+            let thought = reply.text.trim().to_owned();
+            let calls = Vec::new();
+            let value = StepReply { thought, calls };
+            let repairs = outputs.repairs;
+            (Read { value, repairs }, Some(outputs.value))
+        }
+        (Ok(read), None) => (read, None),
+        (Err(problem), None) => return misread(reply, problem.problem),
     };
     let StepReply { thought, calls } = read.value;
     // Who says nothing has not answered, however often.
     if calls.is_empty() && thought.trim().is_empty() {
-        let problem = format!("Your reply is empty. {}", way_on(state.program()));
-        return Event::Misread {
-            predictor: PredictorName::Step,
-            reply,
-            problem,
-            duration,
-        };
+        let problem = format!("Your reply is empty. {}", way_on(state));
+        return misread(reply, problem);
     }
     let done = state.program().completion.tool_name();
     let acts = calls.iter().any(|call| call.name != done);
     if acts && let Some(problem) = thoughts::problem(state, &thought, &calls) {
-        return Event::Misread {
-            predictor: PredictorName::Step,
-            reply,
-            problem,
-            duration,
-        };
+        return misread(reply, problem);
     }
     let mut repairs = read.repairs;
-    let ids = call_ids(state, &calls);
-    let (calls, outcome) = if calls.is_empty() {
-        (Vec::new(), without_calls(state, &thought))
-    } else {
-        decide(state, calls.into_iter().zip(ids).collect(), &mut repairs)
+    let ids = state.ids.assign(&calls);
+    let (calls, outcome) = match committed {
+        Some(outputs) => (Vec::new(), StepOutcome::Commit(outputs)),
+        None if calls.is_empty() => (Vec::new(), without_calls(state, &thought)),
+        None => decide(state, calls.into_iter().zip(ids).collect(), &mut repairs),
     };
     let thought = (thought != reply.text).then_some(thought);
     Event::Stepped(Box::new(Stepped {
@@ -75,18 +107,84 @@ pub(super) fn step(state: &RunState, reply: Reply, duration: Duration) -> Event 
     }))
 }
 
-/// The provider's ids where they tell the calls apart, else numbers of our own.
-fn call_ids(state: &RunState, calls: &[ReadCall]) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let number = state.step_number();
-    calls
-        .iter()
-        .enumerate()
-        .map(|(index, call)| match &call.id {
-            Some(id) if !id.is_empty() && seen.insert(id.clone()) => id.clone(),
-            _ => format!("call_{number}_{index}"),
-        })
-        .collect()
+/// The event that follows from a reply of a model that was told to submit: its outputs, in whatever
+/// form it gave them.
+fn demanded(state: &RunState, reply: Reply, duration: Duration) -> Event {
+    let predictor = PredictorName::Step;
+    match submitted(state, predictor, &reply) {
+        Ok(read) => Event::Extracted {
+            predictor,
+            reply,
+            outputs: read.value,
+            repairs: read.repairs,
+            duration,
+        },
+        Err(problem) => Event::Misread {
+            predictor,
+            reply,
+            problem,
+            duration,
+        },
+    }
+}
+
+/// The declared outputs of a reply after the loop: submitted by a call, or written in any form. A
+/// thought beside them stands for their `reasoning`.
+fn submitted(
+    state: &RunState,
+    predictor: PredictorName,
+    reply: &Reply,
+) -> Result<Read<Values>, String> {
+    let program = state.program();
+    let adapter = state.wording().adapter(predictor);
+    let step = program.step.as_ref();
+    let read = step.and_then(|step| adapter.parse_step(step.task(), reply).ok());
+    let mut problem = format!("The reply does not hold {}.", state.output_names());
+    let (mut said, mut is_call) = (String::new(), false);
+    if let Some(read) = read {
+        said = read.value.thought;
+        is_call = !read.value.calls.is_empty();
+        for call in read.value.calls {
+            let (true, Ok(args)) = (call.name == SUBMIT, call.args) else {
+                continue;
+            };
+            let mut repairs = read.repairs.clone();
+            match check::outputs(program, args, &mut repairs) {
+                Ok(value) => return Ok(Read { value, repairs }.with_reasoning(&said)),
+                Err(problems) => problem = invalid_outputs(program, &problems),
+            }
+        }
+    }
+    let asked = program.extract.task();
+    let has_helper = asked.signature.outputs().len() > program.declared.outputs().len();
+    if let (true, Ok(read)) = (has_helper, adapter.parse_outputs(asked, reply)) {
+        return Ok(read);
+    }
+    match forms::find(&program.answer, adapter.name(), reply) {
+        Some(Found::Outputs(read)) => return Ok(read),
+        Some(Found::Invalid(problems)) => problem = invalid_outputs(program, &problems),
+        None => {}
+    }
+    let is_answer = !is_call && !said.trim().is_empty() && talk_of(state, &said) == Talk::Answer;
+    match program.declared.outputs() {
+        [only] if only.ty.is_str() && is_answer && reply.finish != FinishReason::Length => {
+            let detail = format!("the whole reply was taken for `{}`", only.name);
+            Ok(Read {
+                value: Values::from_iter([(only.name.clone(), said.trim().into())]),
+                repairs: vec![Repair::new(RepairKind::Structure, detail)],
+            })
+        }
+        _ => Err(problem),
+    }
+}
+
+/// What a reply without a call is.
+fn talk_of(state: &RunState, text: &str) -> Talk {
+    let step = state.program().step.as_ref();
+    match step.and_then(|step| step.task().tooling.as_ref()) {
+        Some(tooling) => talk::read(tooling, text),
+        None => Talk::Answer,
+    }
 }
 
 /// A reply that calls nothing: the answer itself if the signature takes one string, else a
@@ -97,27 +195,33 @@ fn without_calls(state: &RunState, text: &str) -> StepOutcome {
     let is_guess = state.steps_taken() == 0
         && !adapter.takes_plain_words()
         && program.tool_specs().next().is_some();
+    let talk = talk_of(state, text);
     if let [only] = program.declared.outputs()
         && only.ty.is_str()
         && !is_guess
+        && talk == Talk::Answer
     {
         return StepOutcome::Commit(Values::from_iter([(
             only.name.clone(),
             Value::String(text.trim().to_owned()),
         )]));
     }
-    if state.was_nudged() {
+    // A model that does not call natively gets another chance in other words.
+    if state.was_nudged() && !state.wording().may_write_calls(PredictorName::Step) {
         return StepOutcome::Extract;
     }
-    StepOutcome::Nudge(format!("You called no tool. {}", way_on(program)))
+    let what = match talk {
+        Talk::Answer => "You called no tool.",
+        Talk::Announcement => "You said what you are about to do, but called no tool.",
+        Talk::Call => "No tool was called: the call in your text could not be read.",
+    };
+    StepOutcome::Nudge(format!("{what} {}", way_on(state)))
 }
 
 /// How a model that called nothing can go on.
-fn way_on(program: &Program) -> String {
-    let fields = program.declared.outputs().iter();
-    let outputs: Vec<String> = fields.map(|field| format!("`{}`", field.name)).collect();
-    let outputs = outputs.join(", ");
-    match program.completion {
+fn way_on(state: &RunState) -> String {
+    let outputs = state.output_names();
+    match state.program().completion {
         Completion::Submit => format!(
             "If the task is done, call `submit` with {outputs}; otherwise call the tool that takes \
              you further."
@@ -221,18 +325,26 @@ fn invalid_outputs(program: &Program, problems: &str) -> String {
 }
 
 /// The event that follows from a reply with outputs.
-pub(super) fn outputs(state: &RunState, reply: Reply, duration: Duration) -> Event {
+fn outputs(state: &RunState, reply: Reply, duration: Duration) -> Event {
+    let predictor = PredictorName::Extract;
     let task = state.program().extract.task();
-    let adapter = state.wording().adapter(PredictorName::Extract);
-    match adapter.parse_outputs(task, &reply) {
+    let adapter = state.wording().adapter(predictor);
+    let read = adapter.parse_outputs(task, &reply);
+    // A helper field that is missing is no reason to refuse an answer.
+    let read = read.or_else(|misread| match submitted(state, predictor, &reply) {
+        Ok(read) => Ok(read),
+        Err(_) => Err(misread),
+    });
+    match read {
         Ok(read) => Event::Extracted {
+            predictor,
             reply,
             outputs: read.value,
             repairs: read.repairs,
             duration,
         },
         Err(misread) => Event::Misread {
-            predictor: PredictorName::Extract,
+            predictor,
             reply,
             problem: misread.problem,
             duration,
@@ -241,7 +353,7 @@ pub(super) fn outputs(state: &RunState, reply: Reply, duration: Duration) -> Eve
 }
 
 /// The event that follows from a reply with a summary.
-pub(super) fn summary(state: &RunState, reply: Reply, covers: usize, duration: Duration) -> Event {
+fn summary(state: &RunState, reply: Reply, covers: usize, duration: Duration) -> Event {
     match summary_of(state, PredictorName::Summarise, &reply) {
         Some(summary) => Event::Summarised {
             reply,
@@ -254,12 +366,7 @@ pub(super) fn summary(state: &RunState, reply: Reply, covers: usize, duration: D
 }
 
 /// The event that follows from a reply with the summary of an observation.
-pub(super) fn condensed(
-    state: &RunState,
-    acting: &Acting,
-    reply: Reply,
-    duration: Duration,
-) -> Event {
+fn condensed(state: &RunState, acting: &Acting, reply: Reply, duration: Duration) -> Event {
     let predictor = PredictorName::Condense;
     let summary = summary_of(state, predictor, &reply);
     match (state.condensing(acting), summary) {
@@ -295,7 +402,7 @@ fn without_summary(predictor: PredictorName, reply: Reply, duration: Duration) -
 }
 
 /// The event that follows from a reply that says how the task stands.
-pub(super) fn judgement(state: &RunState, reply: Reply, duration: Duration) -> Event {
+fn judgement(state: &RunState, reply: Reply, duration: Duration) -> Event {
     let predictor = PredictorName::Judge;
     let task = state.program().judge.task();
     let read = state
@@ -321,5 +428,16 @@ pub(super) fn judgement(state: &RunState, reply: Reply, duration: Duration) -> E
             problem: "the reply does not say how the task stands".to_owned(),
             duration,
         },
+    }
+}
+
+impl Read<Values> {
+    /// The same with a thought that stood beside the outputs.
+    fn with_reasoning(mut self, thought: &str) -> Self {
+        let thought = thought.trim();
+        if !thought.is_empty() && !self.value.contains_key("reasoning") {
+            self.value.insert("reasoning".to_owned(), thought.into());
+        }
+        self
     }
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::state::{ModelCall, Next, Phase, RunState};
-use crate::model::{Prompt, Request, ResponseFormat, Usage};
-use crate::run::{Event, Notice, PredictorName, TerminationReason};
+use crate::model::{ModelErrorKind, Prompt, Request, ResponseFormat, Usage};
+use crate::run::{Event, Notice, PredictorName, Stepped, TerminationReason};
 
 /// Fewer bytes than a token has in almost any text, so that tokens are rather over- than
 /// underestimated.
@@ -12,6 +12,8 @@ const BYTES_PER_TOKEN: usize = 3;
 /// The reply of the final answer, and what its prompt holds beyond that of a step.
 const ANSWER_TOKENS: u64 = 512;
 const ANSWER_PROMPT_TOKENS: u64 = 300;
+/// What a demand to submit that fails adds to the prompt of the final answer.
+const DEMAND_TOKENS: u64 = 256;
 /// No reply of fewer tokens is worth asking for.
 const SMALLEST_REPLY: u64 = 64;
 
@@ -37,8 +39,43 @@ pub(super) enum Room {
 }
 
 impl RunState {
+    /// Takes what an event cost into account.
+    pub(super) fn fold_spending(&mut self, event: &Event) {
+        let (predictor, usage, duration) = match event {
+            Event::Stepped(stepped) => {
+                let Stepped {
+                    reply, duration, ..
+                } = &**stepped;
+                (PredictorName::Step, reply.usage, duration)
+            }
+            Event::Misread {
+                predictor,
+                reply,
+                duration,
+                ..
+            } => (*predictor, reply.usage, duration),
+            Event::Summarised {
+                reply, duration, ..
+            } => (PredictorName::Summarise, reply.usage, duration),
+            Event::Condensed {
+                reply, duration, ..
+            } => (PredictorName::Condense, reply.usage, duration),
+            Event::Judged {
+                reply, duration, ..
+            } => (PredictorName::Judge, reply.usage, duration),
+            Event::Extracted {
+                predictor,
+                reply,
+                duration,
+                ..
+            } => (*predictor, reply.usage, duration),
+            _ => return,
+        };
+        self.spend(predictor, usage, *duration);
+    }
+
     /// Takes a reply into account.
-    pub(super) fn spend(&mut self, predictor: PredictorName, usage: Usage, time: Duration) {
+    fn spend(&mut self, predictor: PredictorName, usage: Usage, time: Duration) {
         self.spent.usage += usage;
         self.spent.time = self.spent.time.saturating_add(time);
         if let Some(price) = self.started().agent.prices.get(&predictor) {
@@ -80,7 +117,8 @@ impl RunState {
             // The answer's prompt shows what that of the steps shows.
             _ => {
                 let shown = self.prompt_tokens(PredictorName::Step, &self.step_prompt);
-                (shown + ANSWER_PROMPT_TOKENS, ANSWER_TOKENS)
+                let demand = self.answering.map_or(0, |_| DEMAND_TOKENS);
+                (shown + ANSWER_PROMPT_TOKENS + demand, ANSWER_TOKENS)
             }
         };
         let mut room = u64::MAX;
@@ -181,11 +219,15 @@ impl RunState {
     pub fn time_left(&self) -> Option<Duration> {
         match self.phase {
             Phase::Step | Phase::Act(_) | Phase::Judge(_) => self.step_time_left(),
-            _ => {
-                let budget = self.started().limits.time_budget?;
-                Some(budget.saturating_sub(self.spent.time))
-            }
+            // The rest is for the extraction.
+            Phase::Demand(_) => Some(self.rest_of_time()? / 2),
+            _ => self.rest_of_time(),
         }
+    }
+
+    fn rest_of_time(&self) -> Option<Duration> {
+        let budget = self.started().limits.time_budget?;
+        Some(budget.saturating_sub(self.spent.time))
     }
 
     /// The event for a model that did not answer in the time that was left.
@@ -193,6 +235,11 @@ impl RunState {
         let reason = TerminationReason::Timeout;
         match self.phase {
             Phase::Step | Phase::Act(_) | Phase::Judge(_) => Event::LoopEnded { reason },
+            Phase::Demand(_) => Event::ModelFailed {
+                predictor: PredictorName::Step,
+                kind: ModelErrorKind::Timeout,
+                message: "the outputs were not submitted in the time that was left".to_owned(),
+            },
             _ => Event::Failed {
                 reason,
                 message: "the time budget is used up, and there is no answer".to_owned(),
@@ -203,6 +250,13 @@ impl RunState {
     /// The loop ended because its time was up: that time is spent.
     pub(super) fn spend_step_time(&mut self) {
         if let Some(left) = self.step_time_left() {
+            self.spent.time = self.spent.time.saturating_add(left);
+        }
+    }
+
+    /// The model did not submit in its time: that time is spent.
+    pub(super) fn spend_demand_time(&mut self) {
+        if let Some(left) = self.time_left() {
             self.spent.time = self.spent.time.saturating_add(left);
         }
     }

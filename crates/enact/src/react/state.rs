@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::compact::{self, Overflow};
+use super::ids::CallIds;
 use super::program::Program;
 use super::progress::Progress;
-use super::read;
 use super::spending::Spent;
 use super::wording::Wording;
 use crate::adapter::Live;
-use crate::model::{ModelError, Prompt, Reply, Request, Usage};
+use crate::model::{Capabilities, Prompt, Request, Usage};
 use crate::run::{
     Answerer, Call, Decision, Entry, Event, Notice, Observation, PredictorName, Question, Record,
     Run, RunError, Started, TerminationReason,
@@ -72,6 +72,13 @@ pub(super) enum Phase {
         then: AfterSummary,
     },
     EndLoop(TerminationReason),
+    /// The model of the steps does no more than this, as it turned out.
+    Adapt {
+        capabilities: Capabilities,
+        why: String,
+    },
+    /// The loop is over, and the model is to submit its outputs on the same transcript.
+    Demand(TerminationReason),
     Extract {
         reason: TerminationReason,
         prompt: Prompt,
@@ -118,6 +125,8 @@ pub(super) struct CallState {
     /// The record of what it gave, if it really ran.
     pub(super) ran: Option<usize>,
     pub(super) is_from_record: bool,
+    /// It cannot run: the tool or the arguments are wrong.
+    pub(super) is_refused: bool,
     /// What it gave is too large for a prompt, and is to be summarised.
     pub(super) is_large: bool,
 }
@@ -149,12 +158,17 @@ pub struct RunState {
     pub(super) step_prompt: Prompt,
     /// Whether the prompt has to be made anew, because older thoughts leave it.
     pub(super) prompt_is_stale: bool,
-    /// Steps taken, and steps in the conversation before.
+    /// Steps taken.
     pub(super) iterations: u32,
-    steps_before: usize,
+    /// The ids of calls in the conversation so far.
+    pub(super) ids: CallIds,
     /// Replies in a row that could not be read or called nothing that exists.
     pub(super) bad_in_row: u32,
     pub(super) was_nudged: bool,
+    /// Replies in a row without a call.
+    pub(super) without_call: u32,
+    /// Why the loop is over, once it is.
+    pub(super) answering: Option<TerminationReason>,
     pub(super) overflow: Overflow,
     /// The tools that a person allowed for the rest of the run, with the question that they
     /// answered so.
@@ -188,9 +202,11 @@ impl RunState {
             step_prompt: Prompt::new(),
             prompt_is_stale: false,
             iterations: 0,
-            steps_before: 0,
+            ids: CallIds::default(),
             bad_in_row: 0,
             was_nudged: false,
+            without_call: 0,
+            answering: None,
             overflow: Overflow::default(),
             allowed: HashMap::new(),
             spent: Spent::default(),
@@ -201,7 +217,7 @@ impl RunState {
             ending: None,
             frame_bytes: 0,
         };
-        state.steps_before = state.count_earlier_steps();
+        state.ids = CallIds::of_entries(state.started().history.entries());
         if state.program.step.is_some() {
             state.rebuild_step_prompt();
             state.measure_frame();
@@ -239,6 +255,14 @@ impl RunState {
         self.run
     }
 
+    /// How many calls the step under way has.
+    pub fn calls_under_way(&self) -> usize {
+        match &self.phase {
+            Phase::Act(acting) => acting.calls.len(),
+            _ => 0,
+        }
+    }
+
     /// Whether calls of a step are to be made or under way.
     pub fn is_acting(&self) -> bool {
         matches!(self.phase, Phase::Act(_))
@@ -272,11 +296,6 @@ impl RunState {
         self.was_nudged
     }
 
-    /// The number of the next step, counted over the whole conversation.
-    pub(super) fn step_number(&self) -> usize {
-        self.steps_before + self.iterations as usize
-    }
-
     /// What comes next. A function of the log alone.
     pub fn next(&self) -> Next {
         match &self.phase {
@@ -293,6 +312,8 @@ impl RunState {
             }
             Phase::Judge(prompt) => self.ask(PredictorName::Judge, prompt.clone()),
             Phase::EndLoop(reason) => Next::Record(Event::LoopEnded { reason: *reason }),
+            Phase::Adapt { capabilities, why } => Next::Record(self.change(*capabilities, why)),
+            Phase::Demand(_) => self.ask(PredictorName::Step, self.step_prompt.clone()),
             Phase::Extract { prompt, .. } => self.ask(PredictorName::Extract, prompt.clone()),
             Phase::Commit { reason, outputs } => Next::Record(Event::Finished {
                 reason: *reason,
@@ -309,7 +330,11 @@ impl RunState {
     pub(super) fn ask(&self, predictor: PredictorName, prompt: Prompt) -> Next {
         let asking = self.program.predictor(predictor);
         let capabilities = self.wording.capabilities(predictor);
-        let request = asking.request(self.wording.adapter(predictor), capabilities, prompt);
+        let adapter = self.wording.adapter(predictor);
+        let mut request = asking.request(adapter, capabilities, prompt);
+        if let Phase::Demand(_) = self.phase {
+            request = adapter.demand(asking.task(), capabilities, request);
+        }
         let request = self.confine(predictor, request);
         Next::Model(ModelCall { predictor, request })
     }
@@ -433,31 +458,6 @@ impl RunState {
         self.program
             .tool(&call.name)
             .is_some_and(|(spec, _)| spec.effect != Effect::Effectful)
-    }
-
-    /// The event that follows from a model's answer to the request of [`RunState::next`].
-    pub fn read(&self, outcome: Result<Reply, &ModelError>, duration: Duration) -> Event {
-        let predictor = match self.phase {
-            Phase::Step => PredictorName::Step,
-            Phase::Summarise { .. } => PredictorName::Summarise,
-            Phase::Judge(_) => PredictorName::Judge,
-            Phase::Act(_) => PredictorName::Condense,
-            _ => PredictorName::Extract,
-        };
-        match outcome {
-            Err(error) => Event::ModelFailed {
-                predictor,
-                kind: error.kind(),
-                message: error.to_string(),
-            },
-            Ok(reply) => match &self.phase {
-                Phase::Summarise { covers, .. } => read::summary(self, reply, *covers, duration),
-                Phase::Judge(_) => read::judgement(self, reply, duration),
-                Phase::Act(acting) => read::condensed(self, acting, reply, duration),
-                Phase::Step => read::step(self, reply, duration),
-                _ => read::outputs(self, reply, duration),
-            },
-        }
     }
 }
 

@@ -3,22 +3,48 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::adapter::Adapter;
+use crate::adapter::{Adapter, AdapterChoice};
 use crate::model::Capabilities;
 use crate::run::PredictorName;
 
 /// How the predictors of a run are put into words, and what their models can do.
 #[derive(Debug, Clone)]
 pub struct Wording {
-    usual: (Arc<dyn Adapter>, Capabilities),
-    others: BTreeMap<PredictorName, (Arc<dyn Adapter>, Capabilities)>,
+    usual: Voice,
+    others: BTreeMap<PredictorName, Voice>,
+}
+
+#[derive(Debug, Clone)]
+struct Voice {
+    adapter: Arc<dyn Adapter>,
+    capabilities: Capabilities,
+    /// Whether another adapter may take its place.
+    is_auto: bool,
+}
+
+impl Voice {
+    fn new(choice: &AdapterChoice, capabilities: Capabilities) -> Self {
+        Self {
+            adapter: choice.resolve(capabilities),
+            capabilities,
+            is_auto: matches!(choice, AdapterChoice::Auto),
+        }
+    }
+
+    /// With a model that turned out to do no more than this.
+    fn lower(&mut self, capabilities: Capabilities) {
+        self.capabilities = capabilities;
+        if self.is_auto {
+            self.adapter = AdapterChoice::Auto.resolve(capabilities);
+        }
+    }
 }
 
 impl Wording {
     /// All in the same words.
-    pub fn new(adapter: Arc<dyn Adapter>, capabilities: Capabilities) -> Self {
+    pub fn new(choice: &AdapterChoice, capabilities: Capabilities) -> Self {
         Self {
-            usual: (adapter, capabilities),
+            usual: Voice::new(choice, capabilities),
             others: BTreeMap::new(),
         }
     }
@@ -28,22 +54,59 @@ impl Wording {
     pub fn with(
         mut self,
         predictor: PredictorName,
-        adapter: Arc<dyn Adapter>,
+        choice: &AdapterChoice,
         capabilities: Capabilities,
     ) -> Self {
-        self.others.insert(predictor, (adapter, capabilities));
+        self.others
+            .insert(predictor, Voice::new(choice, capabilities));
         self
     }
 
-    fn of(&self, predictor: PredictorName) -> &(Arc<dyn Adapter>, Capabilities) {
+    fn of(&self, predictor: PredictorName) -> &Voice {
         self.others.get(&predictor).unwrap_or(&self.usual)
     }
 
+    fn of_mut(&mut self, predictor: PredictorName) -> &mut Voice {
+        self.others.get_mut(&predictor).unwrap_or(&mut self.usual)
+    }
+
     pub(super) fn adapter(&self, predictor: PredictorName) -> &dyn Adapter {
-        &*self.of(predictor).0
+        &*self.of(predictor).adapter
     }
 
     pub(super) fn capabilities(&self, predictor: PredictorName) -> Capabilities {
-        self.of(predictor).1
+        self.of(predictor).capabilities
+    }
+
+    /// Whether a predictor of `auto` calls natively, so that it could do so in text.
+    pub(super) fn may_write_calls(&self, predictor: PredictorName) -> bool {
+        let voice = self.of(predictor);
+        voice.is_auto && voice.capabilities.tools
+    }
+
+    /// The adapter that a predictor would have with a model that does no more than this.
+    pub(super) fn adapter_with(&self, predictor: PredictorName, can: Capabilities) -> &str {
+        let voice = self.of(predictor);
+        match voice.is_auto {
+            true => AdapterChoice::automatic(can),
+            false => voice.adapter.name(),
+        }
+    }
+
+    /// A predictor's model does no more than this; neither does that of others with the same words.
+    pub(super) fn lower(&mut self, predictor: PredictorName, capabilities: Capabilities) {
+        let before = self.of(predictor).adapter.name().to_owned();
+        for voice in self.others.values_mut() {
+            if voice.is_auto && voice.adapter.name() == before {
+                voice.lower(capabilities);
+            }
+        }
+        self.of_mut(predictor).lower(capabilities);
+    }
+
+    /// A predictor is not held to a schema any more.
+    pub(super) fn drop_schema(&mut self, predictor: PredictorName) {
+        let voice = self.of_mut(predictor);
+        voice.capabilities = voice.capabilities.with_response_schema(false);
     }
 }

@@ -52,11 +52,16 @@ pub(super) fn of(run: &Run) -> Vec<AskedQuestion> {
     let mut asked: Vec<AskedQuestion> = Vec::new();
     // Where the questions of the current step begin: those before are settled.
     let mut current = 0;
+    let mut thought = "";
     for record in run.records() {
         match &record.event {
-            Event::Stepped(_) => current = asked.len(),
+            Event::Stepped(step) => {
+                current = asked.len();
+                thought = step.thought();
+            }
             Event::Asked(question) => {
                 let mut question = (**question).clone();
+                question.thought = thought.trim().to_owned();
                 question.expires_at = run.started().limits.expiry(record.at);
                 asked.push(AskedQuestion::new(question));
             }

@@ -10,7 +10,7 @@ use super::history::{Call, Observation};
 use super::question::{Answerer, Decision, Question};
 use super::repair::Repair;
 use super::started::Started;
-use crate::model::{ModelErrorKind, Reply, Usage};
+use crate::model::{Capabilities, ModelErrorKind, Reply, Usage};
 use crate::signature::Values;
 use crate::tool::ToolSpec;
 
@@ -107,6 +107,17 @@ pub enum Event {
         /// The tools as they now are, without the completing one.
         tools: Vec<ToolSpec>,
     },
+    /// The model does less than was thought, so the steps are put into other words from here on.
+    AdapterChanged {
+        /// Whose model it is.
+        predictor: PredictorName,
+        /// The adapter from here on.
+        adapter: String,
+        /// What the model does.
+        capabilities: Capabilities,
+        /// What showed it.
+        why: String,
+    },
     /// A person is asked.
     Asked(Box<Question>),
     /// A question was answered.
@@ -165,8 +176,14 @@ pub enum Event {
         /// Why.
         reason: TerminationReason,
     },
-    /// The outputs were read from a reply of the answering predictor.
+    /// The outputs were read from a reply after the loop of steps.
     Extracted {
+        /// Who had asked: the answering predictor, or the steps, when the model was told to submit.
+        #[serde(
+            default = "PredictorName::extract",
+            skip_serializing_if = "PredictorName::is_extract"
+        )]
+        predictor: PredictorName,
         /// The model's reply.
         reply: Reply,
         /// What was read, the answering predictor's own outputs such as `reasoning` included.
@@ -223,6 +240,14 @@ impl PredictorName {
         Self::Judge,
         Self::Condense,
     ];
+
+    fn extract() -> Self {
+        Self::Extract
+    }
+
+    fn is_extract(&self) -> bool {
+        *self == Self::Extract
+    }
 
     /// The name as users see it.
     pub fn as_str(self) -> &'static str {
@@ -289,6 +314,10 @@ pub enum Notice {
     RepeatedFailure,
     /// It repeated a call whose answer it has.
     RepeatedCall,
+    /// It asked for different things and was given the same answer each time.
+    SameAnswer,
+    /// The loop is over, and it is to submit its outputs now.
+    SubmitNow,
     /// Few steps are left.
     FewSteps,
     /// Few tool calls are left.

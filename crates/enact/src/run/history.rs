@@ -31,6 +31,9 @@ pub struct Observation {
     /// Whether the call failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
+    /// Whether the call has given nothing yet; the value says what it waits for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_pending: bool,
     /// What prompts show in place of a value that is too large for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
@@ -43,7 +46,16 @@ impl Observation {
             value: value.into(),
             images: Vec::new(),
             is_error: false,
+            is_pending: false,
             summary: None,
+        }
+    }
+
+    /// Stands for a result that is not there yet.
+    pub(crate) fn pending(message: impl Into<String>) -> Self {
+        Self {
+            is_pending: true,
+            ..Self::value(message.into())
         }
     }
 

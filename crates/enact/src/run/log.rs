@@ -13,7 +13,7 @@ use super::scratchpad;
 use super::started::Started;
 use super::trace::{self, Trace, TraceStep};
 use super::trajectory::Trajectory;
-use super::transcript;
+use super::transcript::{self, OpenStep};
 use crate::model::{ModelErrorKind, Usage};
 use crate::signature::Values;
 use crate::tool::ToolSpec;
@@ -130,16 +130,18 @@ impl Run {
         &self.started.run_id
     }
 
-    /// The transcript: the conversation before, and all that this run added.
+    /// The transcript: the conversation before, and all that this run added. A step that waits
+    /// stands at its end, with [pending](Observation::is_pending) results.
     pub fn history(&self) -> History {
-        History::from(self.transcript())
+        History::from(transcript::of(self, OpenStep::Shown))
     }
 
+    /// The transcript without a step that is not over.
     pub(crate) fn transcript(&self) -> Vec<Entry> {
-        transcript::of(self)
+        transcript::of(self, OpenStep::Hidden)
     }
 
-    /// Thought, tool, arguments and observation of every call.
+    /// Thought, tool, arguments and observation of every call, those that wait included.
     pub fn trajectory(&self) -> Trajectory {
         Trajectory::of(self)
     }
@@ -230,7 +232,9 @@ impl Run {
             Event::Summarised { reply, .. } => Some((PredictorName::Summarise, reply.usage)),
             Event::Condensed { reply, .. } => Some((PredictorName::Condense, reply.usage)),
             Event::Judged { reply, .. } => Some((PredictorName::Judge, reply.usage)),
-            Event::Extracted { reply, .. } => Some((PredictorName::Extract, reply.usage)),
+            Event::Extracted {
+                predictor, reply, ..
+            } => Some((*predictor, reply.usage)),
             _ => None,
         })
     }

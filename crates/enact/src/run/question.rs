@@ -19,6 +19,10 @@ pub struct Question {
     pub kind: QuestionKind,
     /// The question in words.
     pub question: String,
+    /// What the model thought when it made the call. Follows from the step, so the log does not hold
+    /// it here.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub thought: String,
     /// The call that waits.
     pub tool_call: Call,
     /// When the question stands as rejected, if nobody has answered by then. Follows from the
@@ -97,6 +101,7 @@ impl Question {
             confirmation_id: confirmation_id(origin, kind, &tool_call),
             kind,
             question,
+            thought: String::new(),
             tool_call,
             expires_at: None,
         }

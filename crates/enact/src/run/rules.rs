@@ -12,7 +12,8 @@ pub struct Rules {
     /// Words in a thought that say that the task is done. Case does not matter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub success_phrases: Vec<String>,
-    /// Words in a thought that say that the task cannot be done.
+    /// Words in a thought that say that the task cannot be done. Outputs that come with such words
+    /// are kept, and the run ends with the reason `failure`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failure_phrases: Vec<String>,
     /// Whether a model says after each step that called tools if the task is done or cannot be
@@ -83,22 +84,29 @@ impl Rules {
         if self.failure_phrases.is_empty() && self.success_phrases.is_empty() {
             return None;
         }
-        let thought = thought.to_lowercase();
-        let says = |phrases: &[String]| {
-            let mut phrases = phrases.iter().map(|phrase| phrase.trim().to_lowercase());
-            phrases.any(|phrase| !phrase.is_empty() && thought.contains(&phrase))
-        };
-        if says(&self.failure_phrases) {
+        if says(thought, &self.failure_phrases) {
             Some(TerminationReason::Failure)
-        } else if says(&self.success_phrases) {
+        } else if says(thought, &self.success_phrases) {
             Some(TerminationReason::Success)
         } else {
             None
         }
     }
 
+    /// Whether one of these texts says that the task cannot be done.
+    pub(crate) fn admits_failure<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> bool {
+        let phrases = &self.failure_phrases;
+        !phrases.is_empty() && texts.into_iter().any(|text| says(text, phrases))
+    }
+
     /// Whether there is nothing to be said beyond the defaults.
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
+}
+
+fn says(text: &str, phrases: &[String]) -> bool {
+    let text = text.to_lowercase();
+    let mut phrases = phrases.iter().map(|phrase| phrase.trim().to_lowercase());
+    phrases.any(|phrase| !phrase.is_empty() && text.contains(&phrase))
 }

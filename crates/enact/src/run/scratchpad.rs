@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::event::{Event, StepOutcome};
 use super::history::{Entry, ToolResult};
 use super::log::Run;
-use super::trajectory::{COMPLETED, indented};
+use super::trajectory::indented;
+use super::transcript::{self, OpenStep};
 
 /// The reasoning of a run, one block per step.
 pub(super) fn of(run: &Run) -> String {
-    let entries = run.transcript();
+    let entries = transcript::of(run, OpenStep::Shown);
     let before = run.started().history.entries().len();
     let mut lines = Vec::new();
     for (index, entry) in entries.iter().enumerate().skip(before) {
@@ -42,7 +42,6 @@ pub(super) fn of(run: &Run) -> String {
                 thought: why,
                 ..
             } => {
-                finish(&mut lines, run);
                 begin_block(&mut lines);
                 thought(&mut lines, why);
                 // One output is the answer itself.
@@ -58,24 +57,6 @@ pub(super) fn of(run: &Run) -> String {
         }
     }
     lines.join("\n")
-}
-
-/// The step that said it was done, which is no entry of its own.
-fn finish(lines: &mut Vec<String>, run: &Run) {
-    let last = run.events().rev().find_map(|event| match event {
-        Event::Stepped(step) => Some(step),
-        _ => None,
-    });
-    let Some(step) = last.filter(|step| step.outcome == StepOutcome::Extract) else {
-        return;
-    };
-    if let Some(planned) = step.calls.first() {
-        begin_block(lines);
-        thought(lines, step.thought());
-        let args = Value::Object(planned.call.args.clone());
-        tagged(lines, "Action", &format!("finish {args}"));
-        tagged(lines, "Observation", COMPLETED);
-    }
 }
 
 fn begin_block(lines: &mut Vec<String>) {
@@ -95,10 +76,10 @@ fn tagged(lines: &mut Vec<String>, tag: &str, text: &str) {
 }
 
 fn observation(result: &ToolResult) -> String {
-    let mark = if result.observation.is_error {
-        "(error) "
-    } else {
-        ""
+    let mark = match (result.observation.is_error, result.observation.is_pending) {
+        (true, _) => "(error) ",
+        (_, true) => "(pending) ",
+        _ => "",
     };
     let text = indented(&result.observation.text());
     format!("Observation: {mark}{text}")

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::event::{Event, StepOutcome};
 use super::history::{Entry, Observation};
 use super::log::Run;
+use super::transcript::{self, OpenStep};
 
 /// What the completing call shows as its observation.
 pub const COMPLETED: &str = "Completed.";
@@ -26,6 +27,9 @@ pub struct TrajectoryStep {
     pub observation: Value,
     /// Whether it failed.
     pub is_error: bool,
+    /// Whether it has given nothing yet: the observation says what the call waits for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_pending: bool,
 }
 
 /// The calls of a run in order. Serialises as a list; see [`Trajectory::flat`] and
@@ -38,7 +42,7 @@ pub struct Trajectory {
 
 impl Trajectory {
     pub(super) fn of(run: &Run) -> Self {
-        let entries = run.transcript();
+        let entries = transcript::of(run, OpenStep::Shown);
         let before = run.started().history.entries().len();
         let mut trajectory = Self::of_entries(&entries[before.min(entries.len())..]);
         // How the loop was completed is told by its last step, which is no entry of its own.
@@ -49,11 +53,7 @@ impl Trajectory {
             let (name, args, thought) = match &step.outcome {
                 StepOutcome::Commit(outputs) if step.calls.is_empty() => ("submit", outputs, ""),
                 StepOutcome::Commit(outputs) => ("submit", outputs, step.thought()),
-                StepOutcome::Extract => match step.calls.first() {
-                    Some(planned) => ("finish", &planned.call.args, step.thought()),
-                    None => continue,
-                },
-                StepOutcome::Act | StepOutcome::Nudge(_) => continue,
+                StepOutcome::Extract | StepOutcome::Act | StepOutcome::Nudge(_) => continue,
             };
             trajectory.steps.push(TrajectoryStep {
                 thought: thought.to_owned(),
@@ -61,6 +61,7 @@ impl Trajectory {
                 tool_args: args.clone(),
                 observation: Value::String(COMPLETED.to_owned()),
                 is_error: false,
+                is_pending: false,
             });
         }
         trajectory
@@ -85,16 +86,21 @@ impl Trajectory {
                             tool_args: call.args.clone(),
                             observation: Value::Null,
                             is_error: false,
+                            is_pending: false,
                         });
                     }
                 }
                 Entry::Results { results } => {
                     for (step, result) in steps[open..].iter_mut().zip(results) {
                         let Observation {
-                            value, is_error, ..
+                            value,
+                            is_error,
+                            is_pending,
+                            ..
                         } = &result.observation;
                         step.observation = value.clone();
                         step.is_error = *is_error;
+                        step.is_pending = *is_pending;
                     }
                 }
                 _ => {}
@@ -151,10 +157,10 @@ impl fmt::Display for Trajectory {
             }
             let args = Value::Object(step.tool_args.clone());
             writeln!(f, "{number}. call: {} {args}", step.tool_name)?;
-            let label = if step.is_error {
-                "error"
-            } else {
-                "observation"
+            let label = match (step.is_error, step.is_pending) {
+                (true, _) => "error",
+                (_, true) => "pending",
+                _ => "observation",
             };
             let text = match &step.observation {
                 Value::String(text) => text.clone(),

@@ -1,24 +1,37 @@
 //! The transcript view: the log as a conversation.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use sha2::{Digest as _, Sha256};
 
 use super::event::{Event, PlannedCall, PredictorName, StepOutcome, Stepped};
 use super::history::{Call, Entry, Observation, ToolResult};
 use super::log::Run;
 use super::question::Decision;
+use super::trajectory::COMPLETED;
 use crate::model::FinishReason;
 
 /// How many characters are shown of a reply that was cut off. Most of them go round in circles: a
 /// model that reads all of it goes on so, and pays for it.
 const SHOWN_OF_CUT_OFF: usize = 200;
 
+/// Whether a transcript shows a step whose calls have not all given something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OpenStep {
+    /// For people: the step stands at the end, with what is known of its calls.
+    Shown,
+    /// For prompts: the step joins the transcript once it is over.
+    Hidden,
+}
+
 /// The conversation before the run and all that the run added.
-pub(super) fn of(run: &Run) -> Vec<Entry> {
+pub(super) fn of(run: &Run, open: OpenStep) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut step: Option<&Stepped> = None;
     let mut results: HashMap<&str, &Observation> = HashMap::new();
     let mut edits: HashMap<&str, Call> = HashMap::new();
     let mut asked: HashMap<&str, &Call> = HashMap::new();
+    let mut started: HashSet<&str> = HashSet::new();
     let mut extract_thought = String::new();
     for event in run.events() {
         match event {
@@ -33,14 +46,18 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
                     step = Some(stepped);
                     results.clear();
                     edits.clear();
+                    started.clear();
                 }
                 StepOutcome::Nudge(notice) => entries.extend(nudged(stepped, notice)),
                 StepOutcome::Commit(_) => step = Some(stepped),
                 StepOutcome::Extract if stepped.calls.is_empty() => {
                     entries.push(said(stepped.thought().to_owned()));
                 }
-                StepOutcome::Extract => {}
+                StepOutcome::Extract => entries.extend(finished(stepped)),
             },
+            Event::ToolStarted { call_id } => {
+                started.insert(call_id);
+            }
             Event::Misread {
                 predictor: PredictorName::Step,
                 reply,
@@ -111,9 +128,11 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
                         || std::mem::take(&mut extract_thought),
                         |step| commit_thought(step).to_owned(),
                     ),
-                    call_id: committed
-                        .and_then(|step| step.calls.first())
-                        .map(|planned| planned.call.id.clone()),
+                    call_id: Some(
+                        committed
+                            .and_then(|step| step.calls.first())
+                            .map_or_else(|| own_id(run), |planned| planned.call.id.clone()),
+                    ),
                 });
             }
             _ => {}
@@ -129,7 +148,55 @@ pub(super) fn of(run: &Run) -> Vec<Entry> {
             step = None;
         }
     }
+    let waiting = step.filter(|step| step.outcome == StepOutcome::Act);
+    if let (Some(step), OpenStep::Shown) = (waiting, open) {
+        let pending = |id: &str| match started.contains(id) {
+            true => Observation::pending("It was started and has given no result yet."),
+            false => Observation::pending("It has not run: it waits for a decision."),
+        };
+        let ids = step.calls.iter().map(|planned| planned.call.id.as_str());
+        let shown: HashMap<&str, Observation> = ids.map(|id| (id, pending(id))).collect();
+        let entries_of_step = step_entries(step, |_, call| {
+            let id = call.id.as_str();
+            let observation = results.get(id).copied().or_else(|| shown.get(id));
+            (edits.get(id), observation)
+        });
+        entries.extend(entries_of_step.into_iter().flatten());
+    }
     entries
+}
+
+/// The id under which native calls show outputs that no call committed. Another run of the same
+/// conversation has another.
+fn own_id(run: &Run) -> String {
+    let digest = Sha256::digest(run.id().as_bytes());
+    let hex: String = digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("call_{hex}")
+}
+
+/// What the step that declares the work done adds to the transcript.
+pub(crate) fn finished(step: &Stepped) -> [Entry; 2] {
+    let calls: Vec<Call> = step
+        .calls
+        .iter()
+        .map(|planned| planned.call.clone())
+        .collect();
+    let results = calls.iter().map(|call| ToolResult {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        observation: Observation::value(COMPLETED),
+    });
+    let results = results.collect();
+    let said = Entry::Assistant {
+        text: step.thought().to_owned(),
+        calls,
+        opaque: step.reply.opaque.clone(),
+    };
+    [said, Entry::Results { results }]
 }
 
 /// The thought that a commit leaves in the transcript: none when the text was the answer itself.

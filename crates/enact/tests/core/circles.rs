@@ -42,6 +42,7 @@ async fn lesson_a_stall_is_warned_of_and_a_change_of_course_is_progress() {
             same(),
             same(),
             same(),
+            same(),
             call("search", json!({"query": "something else"})),
             same(),
             same(),
@@ -58,8 +59,11 @@ async fn lesson_a_stall_is_warned_of_and_a_change_of_course_is_progress() {
     assert_eq!(stalls.len(), 1, "{stalls:?}");
     // The model has read the warning.
     let requests = played.model.requests();
-    let last = requests[3].prompt.iter().last().unwrap().text();
-    assert!(last.contains("brought nothing new"), "{last}");
+    let last = requests[4].prompt.iter().last().unwrap().text();
+    assert!(
+        last.contains("The last 3 steps brought nothing new"),
+        "{last}"
+    );
 }
 
 #[tokio::test]
@@ -121,7 +125,7 @@ async fn what_changes_the_world_stalls_only_when_it_is_the_very_same() {
     let played = agent(
         "question -> answer",
         tool(),
-        (0..4)
+        (0..5)
             .map(|_| write(1))
             .chain([say(r#"{"reasoning": "r", "answer": "a"}"#)]),
     );
@@ -192,7 +196,10 @@ async fn reads_that_go_on_failing_are_warned_of_and_end_whatever_they_ask() {
     let done = play(six.into_iter().chain([guess]).collect()).await;
     assert_eq!(done.termination, TerminationReason::Stalled);
     let told: Vec<Notice> = notices(&done).into_iter().map(|(about, _)| about).collect();
-    assert_eq!(told, [Notice::RepeatedFailure, Notice::Stall]);
+    assert_eq!(
+        told,
+        [Notice::RepeatedFailure, Notice::Stall, Notice::SubmitNow]
+    );
 }
 
 #[tokio::test]
@@ -210,7 +217,12 @@ async fn steps_that_take_turns_are_a_circle_too() {
     let told: Vec<Notice> = notices(&done).into_iter().map(|(about, _)| about).collect();
     assert_eq!(
         told,
-        [Notice::RepeatedCall, Notice::RepeatedCall, Notice::Stall]
+        [
+            Notice::RepeatedCall,
+            Notice::RepeatedCall,
+            Notice::Stall,
+            Notice::SubmitNow
+        ]
     );
 }
 

@@ -258,10 +258,8 @@ async fn extract_after_a_limit_leaves_the_same_final_shape_in_the_history() {
     .map(|agent| agent.with_max_iterations(1));
     let done = played.call(values! { question: "q" }).await;
     let last = serde_json::to_value(done.history.entries().last().unwrap()).unwrap();
-    assert_eq!(
-        last,
-        json!({"type": "outputs", "values": {"answer": "best guess"}, "thought": "r"})
-    );
+    assert_eq!(last["values"], json!({"answer": "best guess"}));
+    assert_eq!(last["thought"], "r");
     assert!(!done.success());
     assert_eq!(done.termination, TerminationReason::MaxIterations);
 }

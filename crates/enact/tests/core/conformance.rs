@@ -229,6 +229,7 @@ async fn dspy_ex_extraction_keeps_the_history_and_does_not_mix_it_into_the_traje
         search_and_add(),
         [
             call("search", json!({"query": "later"})),
+            say("{"),
             say(r#"{"reasoning": "r", "answer": "two"}"#),
         ],
     );
@@ -240,7 +241,7 @@ async fn dspy_ex_extraction_keeps_the_history_and_does_not_mix_it_into_the_traje
         .await
         .unwrap();
     let _ = outcome.finished().unwrap();
-    let request = second.model.requests()[1].clone();
+    let request = second.model.requests()[2].clone();
     let messages: Vec<String> = request.prompt.iter().map(Message::text).collect();
     let (last, before) = messages.split_last().unwrap();
     assert!(

@@ -136,9 +136,10 @@ async fn dspy_context_window_exceeded_after_retries_extracts_once_from_the_input
 #[tokio::test]
 async fn dspy_truncation_exhausted_raises_with_the_cause_and_the_run() {
     let mut script = vec![search("one"), search("two")];
-    for _ in 0..3 {
+    for _ in 0..2 {
         script.extend([overflow(), say("shorter")]);
     }
+    // The steps fit no better, and neither does the extraction.
     script.extend([overflow(), overflow()]);
     let played = agent("question -> answer", search_and_add(), script);
     let error = played
@@ -166,6 +167,7 @@ async fn an_overflow_while_extracting_is_compacted_too() {
         [
             search("one"),
             search("two"),
+            search("instead of submitting"),
             overflow(),
             say("Learned about one and two."),
             say(r#"{"reasoning": "r", "answer": "a"}"#),
@@ -175,6 +177,6 @@ async fn an_overflow_while_extracting_is_compacted_too() {
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.outputs["answer"], "a");
     assert_eq!(done.termination, TerminationReason::MaxIterations);
-    let seen = prompt_text(&played.model.requests()[4]);
+    let seen = prompt_text(&played.model.requests()[5]);
     assert!(seen.contains("Learned about one and two."), "{seen}");
 }

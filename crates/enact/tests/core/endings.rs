@@ -168,9 +168,10 @@ async fn every_reason_in_every_adapter() {
             agent.search("the very same"),
             agent.search("The very same!"),
             agent.search("the  very same?"),
+            agent.search("THE very same"),
             agent.answer("partial"),
         ];
-        ended(&agent.play(script).await, TerminationReason::Stalled, 3);
+        ended(&agent.play(script).await, TerminationReason::Stalled, 4);
 
         let agent = rules(|rules| rules.success_phrases = vec!["I have it".to_owned()]);
         let script = vec![

@@ -39,6 +39,7 @@ mod storing;
 mod streaming;
 mod thoughts;
 mod tooling;
+mod truth;
 mod writing;
 
 use std::sync::Arc;

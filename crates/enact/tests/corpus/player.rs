@@ -39,15 +39,12 @@ pub fn program_of(started: &Started) -> Arc<Program> {
 
 /// The words of a run, from the adapters that its log names.
 pub fn wording_of(started: &Started) -> Wording {
-    let adapter = |name: &str| {
-        let choice: AdapterChoice = name.parse().unwrap();
-        choice.resolve(Capabilities::FULL)
-    };
+    let adapter = |name: &str| -> AdapterChoice { name.parse().unwrap() };
     let agent = &started.agent;
     let step = agent.step_adapter.as_deref().unwrap_or(&agent.adapter);
-    Wording::new(adapter(&agent.adapter), Capabilities::FULL).with(
+    Wording::new(&adapter(&agent.adapter), Capabilities::FULL).with(
         PredictorName::Step,
-        adapter(step),
+        &adapter(step),
         Capabilities::FULL,
     )
 }

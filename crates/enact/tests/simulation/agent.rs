@@ -99,21 +99,15 @@ impl Agent {
             program.limits.max_observation_tokens = 1;
         }
         let is_native = dice.percent("native", 70);
-        let json = "json"
-            .parse::<AdapterChoice>()
-            .unwrap()
-            .resolve(Capabilities::FULL);
-        let step = if is_native {
-            "native"
-                .parse::<AdapterChoice>()
-                .unwrap()
-                .resolve(Capabilities::FULL)
-        } else {
-            json.clone()
+        let named = |name: &str| -> AdapterChoice { name.parse().unwrap() };
+        let step = match (is_native, dice.percent("auto", 50)) {
+            (true, true) => AdapterChoice::Auto,
+            (true, false) => named("native"),
+            (false, _) => named("json"),
         };
-        let wording = Wording::new(json, Capabilities::FULL).with(
+        let wording = Wording::new(&named("json"), Capabilities::FULL).with(
             PredictorName::Step,
-            step,
+            &step,
             Capabilities::FULL,
         );
         let mut spec = AgentSpec::new(signature, "model", "json");

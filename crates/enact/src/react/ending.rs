@@ -1,0 +1,111 @@
+//! How a run comes to its outputs when its loop of steps is over: the model is told to submit them,
+//! and if that fails they are extracted from the trajectory.
+
+use super::compact;
+use super::spending::Room;
+use super::state::{Phase, RunState};
+use crate::adapter::Completion;
+use crate::model::Prompt;
+use crate::run::{Notice, PredictorName, TerminationReason};
+
+/// How long the texts of a trajectory may be where a budget has no room for all of it.
+const CLIPS: [usize; 3] = [2_000, 300, 40];
+
+/// How the outputs are to be had, for this reason of ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// The model is told to submit, where it can be.
+    Demand(TerminationReason),
+    /// They are extracted.
+    Extract(TerminationReason),
+}
+
+impl RunState {
+    /// Tells the model to submit its outputs, on the same transcript: its beginning has been paid for,
+    /// and nothing is left out. Where that cannot be, they are extracted.
+    pub(super) fn enter_answer(&mut self, reason: TerminationReason) {
+        self.answering = Some(reason);
+        if !self.can_demand() {
+            return self.enter_extract(reason);
+        }
+        let text = submit_now(reason, &self.output_names());
+        self.phase = Phase::Notice(Notice::SubmitNow, text);
+    }
+
+    pub(super) fn can_demand(&self) -> bool {
+        // An extraction must still be possible afterwards.
+        let room = self.room(PredictorName::Step, &self.step_prompt);
+        // Without a step there is no transcript to go on with.
+        self.iterations > 0
+            && self.program.completion == Completion::Submit
+            // A prompt that did not fit fits no better with a notice.
+            && self.overflow.attempts() == 0
+            && !matches!(room, Room::None(_))
+    }
+
+    /// The declared outputs, as a model is told of them.
+    pub(super) fn output_names(&self) -> String {
+        let fields = self.program.declared.outputs().iter();
+        let names: Vec<String> = fields.map(|field| format!("`{}`", field.name)).collect();
+        names.join(", ")
+    }
+
+    /// Asks for the outputs, from as much of the trajectory as there is room for: the last reply and
+    /// what its calls gave may be longer than what was kept free for the answer.
+    pub(super) fn enter_extract(&mut self, reason: TerminationReason) {
+        let render = |clip| {
+            self.render(
+                PredictorName::Extract,
+                &compact::extract_entries(self, clip),
+            )
+        };
+        let has_room =
+            |prompt: &Prompt| !matches!(self.room(PredictorName::Extract, prompt), Room::None(_));
+        let mut prompt = render(usize::MAX);
+        for clip in CLIPS {
+            if has_room(&prompt) {
+                break;
+            }
+            prompt = render(clip);
+        }
+        self.ask_for_outputs(reason, prompt, 0);
+    }
+
+    pub(super) fn ask_for_outputs(
+        &mut self,
+        reason: TerminationReason,
+        prompt: Prompt,
+        misreads: u32,
+    ) {
+        self.phase = match self.room(PredictorName::Extract, &prompt) {
+            Room::None(budget) => Phase::Fail {
+                reason: budget,
+                message: format!(
+                    "the {} leaves no room for an answer: raise it, or give shorter inputs",
+                    budget.as_str().replace('_', " ")
+                ),
+            },
+            _ => Phase::Extract {
+                reason,
+                prompt,
+                misreads,
+            },
+        };
+    }
+}
+
+fn submit_now(reason: TerminationReason, outputs: &str) -> String {
+    let why = match reason {
+        TerminationReason::MaxIterations => "No steps are left.",
+        TerminationReason::ToolCallBudget => "No tool calls are left.",
+        TerminationReason::TokenBudget | TerminationReason::CostBudget => "The budget is used up.",
+        TerminationReason::Timeout => "The time is up.",
+        TerminationReason::Stalled => "The last steps brought nothing new.",
+        TerminationReason::Success => "The task is done.",
+        _ => "Work on the task has ended.",
+    };
+    format!(
+        "{why} Call `submit` now with {outputs}, and nothing else: give the best answer that the \
+         results above support."
+    )
+}

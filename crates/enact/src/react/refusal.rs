@@ -1,0 +1,112 @@
+//! What a run does about a request that failed, and about a model that does less than was thought.
+
+use super::state::{Phase, RunState};
+use crate::model::{Capabilities, ModelErrorKind};
+use crate::run::{Event, PredictorName, TerminationReason};
+
+/// Replies in a row without a call after which a model that should call natively is taken for one
+/// that does not.
+const WITHOUT_CALL: u32 = 2;
+
+/// What a run does about a request that failed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Recovery {
+    /// Make the prompt shorter, or do without the reply.
+    Shorten,
+    /// Ask no more than this of the model from here on.
+    Adapt(Capabilities),
+    /// Ask again, without a response schema.
+    Plainer,
+    /// Extract the outputs, since they cannot be demanded.
+    Extract(TerminationReason),
+}
+
+impl RunState {
+    /// Whether the run goes on by itself after such a failure of the request under way.
+    pub fn recovers_from(&self, predictor: PredictorName, kind: ModelErrorKind) -> bool {
+        self.recovery(predictor, kind).is_some()
+    }
+
+    pub(super) fn recovery(
+        &self,
+        predictor: PredictorName,
+        kind: ModelErrorKind,
+    ) -> Option<Recovery> {
+        use ModelErrorKind as Kind;
+        let is_step = predictor == PredictorName::Step && self.program.step.is_some();
+        let can = self.wording.capabilities(predictor);
+        match (&self.phase, kind) {
+            (
+                Phase::Demand(reason),
+                Kind::ContextLength
+                | Kind::InvalidRequest
+                | Kind::ToolsRefused
+                | Kind::FormatRefused
+                | Kind::ContentFilter
+                | Kind::Timeout,
+            ) => Some(Recovery::Extract(*reason)),
+            (_, Kind::ContextLength) => Some(Recovery::Shorten),
+            // A server may speak of a grammar that it makes from the tools.
+            (_, Kind::ToolsRefused | Kind::FormatRefused)
+                if is_step && self.wording.may_write_calls(predictor) =>
+            {
+                Some(Recovery::Adapt(can.with_tools(false)))
+            }
+            (_, Kind::FormatRefused) if is_step && can.response_schema => {
+                Some(Recovery::Adapt(can.with_response_schema(false)))
+            }
+            // What is wrong with the request may be the schema. Without it there is less to lose.
+            (_, Kind::FormatRefused | Kind::InvalidRequest)
+                if !is_step && can.response_schema && self.has_schema(predictor) =>
+            {
+                Some(Recovery::Plainer)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the requests of a predictor carry a response schema.
+    fn has_schema(&self, predictor: PredictorName) -> bool {
+        let asking = self.program.predictor(predictor);
+        let can = self.wording.capabilities(predictor);
+        let adapter = self.wording.adapter(predictor);
+        let request = asking.request(adapter, can, crate::model::Prompt::new());
+        request.response_format != crate::model::ResponseFormat::Text
+    }
+
+    /// What the model of the steps does, if it has shown that it does not call natively.
+    pub(super) fn misfit(&self) -> Option<(Capabilities, String)> {
+        let step = PredictorName::Step;
+        if self.without_call < WITHOUT_CALL || !self.wording.may_write_calls(step) {
+            return None;
+        }
+        let why = format!("{} replies in a row held no tool call", self.without_call);
+        Some((self.wording.capabilities(step).with_tools(false), why))
+    }
+
+    /// The event for steps in other words.
+    pub(super) fn change(&self, capabilities: Capabilities, why: &str) -> Event {
+        let predictor = PredictorName::Step;
+        Event::AdapterChanged {
+            predictor,
+            adapter: self
+                .wording
+                .adapter_with(predictor, capabilities)
+                .to_owned(),
+            capabilities,
+            why: why.to_owned(),
+        }
+    }
+
+    pub(super) fn fold_adapter(&mut self, predictor: PredictorName, capabilities: Capabilities) {
+        self.wording.lower(predictor, capabilities);
+        self.without_call = 0;
+        self.was_nudged = false;
+        self.rebuild_step_prompt();
+        self.forget_prompt_size();
+        self.measure_frame();
+        if let Phase::Adapt { .. } = self.phase {
+            self.continue_loop();
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Replies without a call: answers, announcements, and calls in other forms.
+
+use enact::adapter::{AdapterChoice, Json, Native};
+use enact::model::{ScriptStep, call, say};
+use enact::run::Event;
+use enact::{Prediction, TerminationReason, Values, values};
+use serde_json::json;
+
+use crate::{Played, agent, search_and_add};
+
+fn play(script: impl IntoIterator<Item = ScriptStep>) -> Played {
+    agent("question -> answer", search_and_add(), script)
+}
+
+fn adapters_of(done: &Prediction<Values>) -> Vec<String> {
+    let events = done.run().events();
+    events
+        .filter_map(|event| match event {
+            Event::AdapterChanged { adapter, .. } => Some(adapter.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn truth_an_announcement_is_no_answer() {
+    for said in [
+        "I will now use the add tool to compute 2+3.",
+        "Let me search for that.",
+        "<tool_response>\n{\"result\": 5}\n</tool_response>",
+        "Thought: I have to add.\nAction: unknown_thing",
+    ] {
+        for adapter in [AdapterChoice::Auto, Native.into()] {
+            let played = play([say(said), call("submit", json!({"answer": "5"}))])
+                .map(|agent| agent.with_adapter(adapter.clone()));
+            let done = played.call(values! { question: "q" }).await;
+            assert_eq!(done.outputs["answer"], "5", "{adapter}: {said}");
+            assert!(done.success());
+        }
+    }
+}
+
+#[tokio::test]
+async fn truth_calls_in_the_forms_of_other_models_are_read() {
+    for said in [
+        "[add(a=2, b=3)]",
+        "add(a=2, b=3)",
+        "I add them.\nadd(a=2, b=3)",
+        "```tool_code\nprint(add(a=2, b=3))\n```",
+        "```tool_code\nadd(a=2, b=3)\n```",
+        "```python\nresult = add(a=2, b=3)\n```",
+        "Thought: I add them.\nAction: add\nAction Input: {\"a\": 2, \"b\": 3}",
+        "Thought: I add them.\nAction: add(a=2, b=3)",
+        "<tool_call>{\"name\": \"add\", \"arguments\": {\"a\": 2, \"b\": 3}}</tool_call>",
+        "```json\n{\"name\": \"add\", \"arguments\": {\"a\": 2, \"b\": 3}}\n```",
+        "[TOOL_CALLS] [{\"name\": \"add\", \"arguments\": {\"a\": 2, \"b\": 3}}]",
+        "<|python_tag|>{\"name\": \"add\", \"parameters\": {\"a\": 2, \"b\": 3}}",
+    ] {
+        for adapter in [AdapterChoice::Auto, Json.into()] {
+            let submit = r#"{"next_thought": "t", "next_tool_name": "submit", "next_tool_args": {"answer": "5"}}"#;
+            let played =
+                play([say(said), say(submit)]).map(|agent| agent.with_adapter(adapter.clone()));
+            let done = played.call(values! { question: "q" }).await;
+            let trajectory = done.trajectory();
+            let first = &trajectory.steps()[0];
+            assert_eq!(first.tool_name, "add", "{adapter}: {said}");
+            assert_eq!(first.observation, 5, "{adapter}: {said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn truth_two_calls_as_code_are_two_calls() {
+    let played = play([
+        say("[add(a=1, b=2), search(query='x, (y)')]"),
+        call("submit", json!({"answer": "5"})),
+    ]);
+    let done = played.call(values! { question: "q" }).await;
+    let trajectory = done.trajectory();
+    assert_eq!(trajectory.steps()[0].observation, 3);
+    assert_eq!(trajectory.steps()[1].observation, "about x, (y)");
+}
+
+#[tokio::test]
+async fn truth_a_native_model_that_calls_nothing_twice_is_asked_in_json() {
+    let played = play([
+        say("I will use the search tool."),
+        say("Now I will call the search tool with the query."),
+        say(
+            r#"{"next_thought": "t", "next_tool_name": "search", "next_tool_args": {"query": "x"}}"#,
+        ),
+        say(
+            r#"{"next_thought": "t", "next_tool_name": "submit", "next_tool_args": {"answer": "found"}}"#,
+        ),
+    ]);
+    let done = played.call(values! { question: "q" }).await;
+    assert_eq!(done.outputs["answer"], "found");
+    assert_eq!(adapters_of(&done), ["json"]);
+    let system = played.model.requests()[2]
+        .prompt
+        .iter()
+        .next()
+        .unwrap()
+        .text();
+    assert!(system.contains("next_tool_name"), "{system}");
+}
+
+#[tokio::test]
+async fn truth_a_fixed_native_adapter_stays() {
+    let played = play([
+        say("I will use the search tool."),
+        say("Now I will call the search tool with the query."),
+        say(r#"{"reasoning": "r", "answer": "from what was said"}"#),
+    ])
+    .map(|agent| agent.with_adapter(Native));
+    let done = played.call(values! { question: "q" }).await;
+    assert_eq!(done.outputs["answer"], "from what was said");
+    assert_eq!(adapters_of(&done), Vec::<String>::new());
+    assert_eq!(done.termination, TerminationReason::Success);
+}
