@@ -17,6 +17,7 @@ mod live;
 mod native;
 mod outputs;
 mod pictures;
+mod sample;
 mod sections;
 mod tagged;
 mod task;
