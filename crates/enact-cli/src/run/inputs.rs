@@ -152,7 +152,7 @@ mod tests {
         let given = ["k=many".to_owned(), "kk=1".to_owned()];
         assert_eq!(
             read(&given, &signature).unwrap_err().message,
-            "missing input `question`; unknown input `kk` (did you mean `k`?); wrong inputs: `k`: \
+            "missing input `question`; unknown input `kk`; wrong inputs: `k`: \
              expected an integer, got \"many\"; the signature is `question: str, k: int -> answer: \
              str`"
         );

@@ -101,7 +101,9 @@ fn assert_hidden(secret: &str, text: &str) {
 #[tokio::test]
 async fn truth_a_problem_with_a_reply_quotes_no_part_of_a_secret() {
     // Longer than what a message quotes of a value.
-    let secret: String = (0..160_u8).map(|n| char::from(b'a' + n % 26 * 7 % 26)).collect();
+    let secret: String = (0..160_u8)
+        .map(|n| char::from(b'a' + n % 26 * 7 % 26))
+        .collect();
     let agent = ReAct::dynamic("question -> answer: int", Tools::new().with(leaky())).unwrap();
     let agent = agent.with_model(ScriptedModel::new([
         call("submit", json!({"answer": secret})),
@@ -120,7 +122,9 @@ async fn truth_a_problem_with_a_reply_quotes_no_part_of_a_secret() {
 
 #[tokio::test]
 async fn truth_a_problem_with_inputs_quotes_no_part_of_a_secret() {
-    let secret: String = (0..160_u8).map(|n| char::from(b'a' + n % 26 * 7 % 26)).collect();
+    let secret: String = (0..160_u8)
+        .map(|n| char::from(b'a' + n % 26 * 7 % 26))
+        .collect();
     let agent = ReAct::dynamic("n: int -> answer", Tools::new()).unwrap();
     let agent = agent.with_model(ScriptedModel::new([]));
     let settings = Settings::new().secrets(Secrets::new().with(&secret).unwrap());

@@ -161,7 +161,7 @@ async fn truth_only_their_owner_can_read_replies_and_recordings() {
         let open = std::fs::Permissions::from_mode(0o644);
         std::fs::set_permissions(file, open).unwrap();
     }
-    record();
+    record().complete(ask("hi")).await.unwrap();
     model.complete(ask("hi")).await.unwrap();
     assert_eq!((mode(&tape), mode(&reply)), (0o600, 0o600));
 }
