@@ -204,11 +204,18 @@ fn to_type(value: &Value, kind: &TypeKind) -> Option<Value> {
             };
             structure_of_text(trimmed).filter(wanted)
         }
+        // It may have been an integer of more digits than a float keeps.
+        Value::Number(number) if number.is_f64() && is_rounded(number) => None,
         Value::Number(_) | Value::Bool(_) if wants(JsonType::String) => {
             Some(Value::String(value.to_string()))
         }
         _ => None,
     }
+}
+
+fn is_rounded(number: &Number) -> bool {
+    let float = number.as_f64();
+    float.is_some_and(|float| float.fract() == 0.0 && float.abs() > EXACT)
 }
 
 /// An object or array written as text, perhaps in Python's spelling.

@@ -108,7 +108,7 @@ async fn truth_a_problem_with_a_reply_quotes_no_part_of_a_secret() {
     let agent = agent.with_model(ScriptedModel::new([
         call("submit", json!({"answer": secret})),
         call("leak", json!({"text": [secret]})),
-        call(&format!("leak {secret}"), json!({})),
+        call(format!("leak {secret}"), json!({})),
         call("submit", json!({"answer": 1})),
     ]));
     let settings = Settings::new().secrets(Secrets::new().with(&secret).unwrap());
