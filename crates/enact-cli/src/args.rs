@@ -163,6 +163,15 @@ pub(crate) struct ResumeArgs {
     #[arg(long, num_args = 2, value_names = ["ID", "TEXT"])]
     pub(crate) answer: Vec<String>,
 
+    /// The whole command of an MCP server again, if it holds a secret: secrets are not stored with the
+    /// run. Can be given several times.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) mcp: Vec<String>,
+
+    /// The whole address of an MCP server again, if it holds a secret.
+    #[arg(long, value_name = "URL")]
+    pub(crate) mcp_url: Vec<String>,
+
     /// Go on although the end of the log cannot be read.
     #[arg(long)]
     pub(crate) despite_damage: bool,

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
             return Exit::Failed.into();
         }
     };
-    if let Err(failure) = secrets::configure(&[]) {
+    if let Err(failure) = secrets::configure(&[], None) {
         failure.print();
         return failure.exit.into();
     }

@@ -5,6 +5,7 @@ use enact::model::{SecretError, Secrets};
 use enact_genai::Provider;
 
 use crate::exit::Failure;
+use crate::mcp::Noted;
 
 /// The variable that names variables whose values are secret.
 const VARIABLE: &str = "ENACT_SECRETS";
@@ -13,9 +14,9 @@ const VARIABLE: &str = "ENACT_SECRETS";
 /// be an ordinary word.
 const SHORTEST_KEY: usize = 16;
 
-/// Keeps secrets out of all runs of this process: those of the environment, and the values of these
-/// variables, which an agent names.
-pub(crate) fn configure(named: &[String]) -> Result<(), Failure> {
+/// Keeps secrets out of all runs of this process: those of the environment, the values of these
+/// variables, which an agent names, and those in the commands of its servers.
+pub(crate) fn configure(named: &[String], servers: Option<&Noted>) -> Result<(), Failure> {
     let (mut secrets, mut problems) = gathered();
     let told = |problems: &[(String, SecretError)], who: &str| match problems.first() {
         None => Ok(()),
@@ -29,6 +30,9 @@ pub(crate) fn configure(named: &[String]) -> Result<(), Failure> {
         secrets = add(secrets, name, &mut problems);
     }
     told(&problems, "`secrets` of the agent file")?;
+    if let Some(servers) = servers {
+        secrets = servers.add_secrets(secrets);
+    }
     enact::configure(Settings::new().secrets(secrets));
     Ok(())
 }

@@ -8,11 +8,13 @@ use crate::{Field, Signature, Values, arrow};
 
 /// The values given do not match the inputs of the signature.
 ///
-/// Names all that is missing and all that is unknown at once, so that one look is enough.
+/// Names all that is missing, unknown and, as far as it was checked, of the wrong type at once, so
+/// that one look is enough.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputError {
     missing: Vec<String>,
     unknown: Vec<String>,
+    wrong: Option<String>,
     inputs: Vec<String>,
     arrow: String,
 }
@@ -26,6 +28,15 @@ impl InputError {
     /// The values that no input asks for.
     pub fn unknown(&self) -> &[String] {
         &self.unknown
+    }
+
+    /// The same, also saying what is wrong with the values that were given.
+    #[must_use]
+    pub fn with_wrong(self, problems: impl fmt::Display) -> Self {
+        Self {
+            wrong: Some(problems.to_string()),
+            ..self
+        }
     }
 }
 
@@ -54,6 +65,9 @@ impl fmt::Display for InputError {
                 write!(f, " (did you mean {}?)", listed(near.into_iter()))?;
             }
             f.write_str("; ")?;
+        }
+        if let Some(problems) = &self.wrong {
+            write!(f, "wrong inputs: {problems}; ")?;
         }
         write!(f, "the signature is `{}`", self.arrow)
     }
@@ -87,6 +101,7 @@ impl Signature {
         Err(InputError {
             missing,
             unknown: values.keys().cloned().collect(),
+            wrong: None,
             inputs: self
                 .inputs()
                 .iter()

@@ -71,14 +71,38 @@ async fn prepare_now(path: &Path, timeout: Duration) -> Result<Writer, Failure> 
     })
 }
 
-/// Creates the file for its owner alone, if it is not there: runs hold whole conversations. What
-/// SQLite puts beside it gets the same permissions. If it fails, SQLite says why.
+/// Creates the file for its owner alone, or makes it so: runs hold whole conversations. What SQLite
+/// puts beside it gets the same permissions. If it fails, SQLite says why.
 fn create_private(path: &Path) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let _ = options.open(path);
+    #[cfg(unix)]
+    for suffix in ["", "-wal", "-shm"] {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        if let Ok(found) = std::fs::metadata(&file)
+            && found.is_file()
+            && found.permissions().mode() & 0o077 != 0
+        {
+            let own = std::fs::Permissions::from_mode(found.permissions().mode() & 0o700);
+            // Somebody else's file stays as its owner wants it.
+            let _ = std::fs::set_permissions(&file, own);
+        }
+    }
+}
+
+/// Makes a folder, and those above it, for the owner alone. One that exists stays as it is.
+pub(crate) fn create_folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }
 
 /// The connection for the writers of this process: they queue up for it in order, where SQLite would

@@ -87,7 +87,7 @@ impl SqliteStore {
         // SQLite gives a meaning of its own to some relative names, such as `:memory:`.
         let path = std::path::absolute(path)?;
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)?;
+            connect::create_folder(folder)?;
         }
         let writer = connect::prepare(&path, timeout).await?;
         // One file has one folder of locks, by whatever links it was reached.

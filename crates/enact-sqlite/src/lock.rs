@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use crate::connect;
+
 /// How often a file may vanish while it is being locked.
 const MAX_ATTEMPTS: usize = 1000;
 
@@ -21,7 +23,7 @@ pub(crate) struct RunLock {
 impl RunLock {
     /// Locks a run, unless somebody has it.
     pub(crate) fn try_new(folder: &Path, run_id: &str) -> io::Result<Option<Self>> {
-        std::fs::create_dir_all(folder)?;
+        connect::create_folder(folder)?;
         let path = folder.join(file_name(run_id));
         for _ in 0..MAX_ATTEMPTS {
             let mut options = OpenOptions::new();

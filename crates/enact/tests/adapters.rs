@@ -4,6 +4,8 @@
 
 #[path = "adapters/choice.rs"]
 mod choice;
+#[path = "adapters/conversions.rs"]
+mod conversions;
 #[path = "adapters/fever.rs"]
 mod fever;
 #[path = "adapters/hostile.rs"]

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod reach {
+    mod cutting;
     mod note;
     #[cfg(unix)]
     mod shell;

@@ -28,7 +28,11 @@ pub(crate) struct Agent {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) models: Vec<Named>,
     /// The server for models that are named without a provider.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "crate::models::store_address"
+    )]
     pub(crate) base_url: Option<String>,
     #[serde(default)]
     pub(crate) pace: Pace,

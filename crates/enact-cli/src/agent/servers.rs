@@ -119,9 +119,17 @@ impl Check<'_> {
                 self.wrong(&below(&below(pointer, "env"), name), message);
             }
         }
-        if let Some(url) = &entry.url
-            && let Err(message) = crate::mcp::check_address(url)
-        {
+        if let Some(index) = crate::mcp::argument_with_secret(&entry.args) {
+            let message = "write a secret as a variable, such as \"${NAME}\": the run notes what is \
+                           written here, so it would be in its log";
+            self.wrong(&format!("{}/{index}", below(pointer, "args")), message);
+        }
+        let Some(url) = &entry.url else { return };
+        if let Err(message) = crate::mcp::check_address(url) {
+            self.wrong(&below(pointer, "url"), message);
+        } else if crate::mcp::is_in_address(url) {
+            let message = "write a secret as a variable, such as \"?key=${NAME}\": the run notes what \
+                           is written here, so it would be in its log";
             self.wrong(&below(pointer, "url"), message);
         }
     }

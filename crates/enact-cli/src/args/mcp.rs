@@ -12,7 +12,8 @@ use super::AgentArgs;
 #[command(next_help_heading = "MCP servers")]
 pub(crate) struct McpArgs {
     /// A server to start, with its arguments: --mcp "npx -y @modelcontextprotocol/server-memory".
-    /// Its tools are handed over. Can be given several times.
+    /// Its tools are handed over. Can be given several times. Write a secret as '${NAME}', in single
+    /// quotes: it is read from the environment, also when the run is resumed.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) mcp: Vec<String>,
 

@@ -73,6 +73,9 @@ pub(super) fn save(history: &History, file: &Path, replaces: bool) -> Result<Pat
         } else {
             options.create_new(true);
         }
+        // It holds what was said, which is nobody else's business.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut opened = options.open(file)?;
         opened.write_all(text.as_bytes())?;
         opened.write_all(b"\n")?;

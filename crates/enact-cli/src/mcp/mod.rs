@@ -2,6 +2,7 @@
 
 mod listed;
 mod noted;
+mod secret;
 mod serve;
 
 use std::time::Duration;
@@ -12,8 +13,10 @@ use futures_util::future::join_all;
 
 pub(crate) use self::listed::{Listed, check_address};
 pub(crate) use self::noted::Noted;
+pub(crate) use self::secret::{argument_with_secret, is_in_address};
 pub(crate) use self::serve::execute;
 use crate::exit::Failure;
+use crate::secrets;
 use crate::view::{Screen, Stream, text};
 
 /// How long a start may take before it is spoken of.
@@ -100,7 +103,7 @@ impl Servers {
 
 /// Starts a server, and says so if that takes long.
 async fn start(plan: Mcp) -> Result<Server, enact_mcp::Error> {
-    let label = text::one_line(&plan.label());
+    let label = text::one_line(&secrets::redact(&plan.label()));
     let mut starting = std::pin::pin!(plan.connect());
     tokio::select! {
         started = &mut starting => return started,

@@ -1,12 +1,16 @@
 //! Which servers a run uses, as its log notes it: enough to start them again, and no secrets.
+//!
+//! A secret in a command or an address is stored as `[redacted]`, and has to be given again when the run
+//! is resumed. `${NAME}` is stored as it is, and its value is taken from the environment.
 
 use std::path::{Path, PathBuf};
 
+use enact::model::{REDACTED, Secrets};
 use enact_mcp::{Mcp, Pattern, config};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Listed, check_address, environment};
+use super::{Listed, check_address, environment, secret};
 use crate::args::McpArgs;
 use crate::exit::Failure;
 
@@ -14,9 +18,17 @@ use crate::exit::Failure;
 /// and stay there.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Noted {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "secret::store_commands"
+    )]
     commands: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        serialize_with = "secret::store_addresses"
+    )]
     urls: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     configs: Vec<PathBuf>,
@@ -72,6 +84,27 @@ impl Noted {
         }))
     }
 
+    /// The same with the secrets that are not stored, from commands and addresses that are given again.
+    pub(crate) fn completed(
+        mut self,
+        commands: &[String],
+        urls: &[String],
+    ) -> Result<Self, Failure> {
+        complete(
+            &mut self.commands,
+            commands,
+            "--mcp",
+            secret::stored_command,
+        )?;
+        complete(&mut self.urls, urls, "--mcp-url", secret::stored_address)?;
+        Ok(self)
+    }
+
+    /// The secrets with those that its commands and addresses hold.
+    pub(crate) fn add_secrets(&self, secrets: Secrets) -> Secrets {
+        secret::add(secrets, &self.commands, &self.urls)
+    }
+
     /// The servers of the agent file, by name.
     pub(super) fn servers(&self) -> impl Iterator<Item = (&String, &Listed)> {
         self.servers.iter()
@@ -95,12 +128,19 @@ impl Noted {
                     format!("`--mcp {command}` is no command: name a program, and close quotes");
                 return Err(wrong(message));
             };
-            let plan = Mcp::stdio(program, args).folder(&self.folder);
+            let filled =
+                |word: &String| fill(word).map_err(|problem| wrong(format!("`--mcp`: {problem}")));
+            let args = args
+                .iter()
+                .map(filled)
+                .collect::<Result<Vec<String>, Failure>>()?;
+            let plan = Mcp::stdio(filled(program)?, args).folder(&self.folder);
             plans.push(plan.environment(environment.clone()));
         }
         for url in &self.urls {
             check_address(url).map_err(|problem| wrong(format!("`--mcp-url`: {problem}")))?;
-            plans.push(Mcp::http(url));
+            let url = fill(url).map_err(|problem| wrong(format!("`--mcp-url`: {problem}")))?;
+            plans.push(Mcp::http(&url));
         }
         for path in &self.configs {
             let shown = path.display();
@@ -124,6 +164,60 @@ impl Noted {
         let plans: Result<Vec<Mcp>, enact_mcp::EmptyPattern> = plans.collect();
         plans.map_err(|error| wrong(error.to_string()))
     }
+}
+
+/// Puts what is given again in the place of what is stored of it.
+fn complete(
+    stored: &mut [String],
+    given: &[String],
+    flag: &str,
+    as_stored: fn(&str) -> String,
+) -> Result<(), Failure> {
+    for whole in given {
+        let known = as_stored(whole);
+        let Some(place) = stored.iter_mut().find(|stored| **stored == known) else {
+            let message = format!(
+                "`{flag} {known}` is no server of this run: repeat what the run was started with, \
+                 which has {}",
+                if stored.is_empty() {
+                    "none".to_owned()
+                } else {
+                    stored.join(", ")
+                }
+            );
+            return Err(Failure::usage("mcp_secret", message));
+        };
+        place.clone_from(whole);
+    }
+    match stored.iter().find(|stored| stored.contains(REDACTED)) {
+        None => Ok(()),
+        Some(open) => {
+            let message = format!(
+                "the secret of the MCP server `{open}` is not stored with the run: resume it with \
+                 the whole `{flag}` again; or start runs with `${{NAME}}` in its place, which is \
+                 read from the environment"
+            );
+            Err(Failure::usage("mcp_secret", message))
+        }
+    }
+}
+
+/// A text with the values of the variables that it names as `${NAME}`.
+fn fill(text: &str) -> Result<String, String> {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        filled.push_str(before);
+        let Some((name, after)) = after.split_once('}') else {
+            return Err("`${` is not closed: write `${NAME}`".to_owned());
+        };
+        let value = std::env::var(name)
+            .map_err(|_| format!("the variable {name} is not set: set it, and try again"))?;
+        filled.push_str(&value);
+        rest = after;
+    }
+    filled.push_str(rest);
+    Ok(filled)
 }
 
 pub(super) fn wrong(message: String) -> Failure {

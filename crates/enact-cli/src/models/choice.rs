@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::view::{Ink, Screen, Stream, text};
 
 const MODEL_VARIABLE: &str = "ENACT_MODEL";
-const ADDRESS_VARIABLE: &str = "OPENAI_BASE_URL";
+pub(super) const ADDRESS_VARIABLE: &str = "OPENAI_BASE_URL";
 /// A server on this machine answers at once, or it is not there.
 const PATIENCE: Duration = Duration::from_secs(2);
 const NO_MODEL: &str = "no model is set, no key is in the environment, and no local server \

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use enact::LanguageModel;
 use enact::model::{Cached, Fallback, Limited, ModelError, ModelErrorKind, OpenAi, Retrying};
 use enact_genai::Provider;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::exit::Failure;
 use crate::local;
@@ -19,8 +19,36 @@ const NO_KEY: &str = "no key is set: put it into OPENAI_API_KEY, or name a serve
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Named {
     pub(crate) name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "store_address"
+    )]
     pub(crate) base_url: Option<String>,
+}
+
+/// An address without user, password and query, which may hold keys: as it is stored.
+pub(crate) fn stored_address(address: &str) -> String {
+    let client = OpenAi::new("").with_base_url(address);
+    let stored = client
+        .ok()
+        .and_then(|client| client.base_url().map(str::to_owned));
+    // What cannot be read is of no use later either.
+    stored.unwrap_or_default()
+}
+
+pub(crate) fn store_address<S: Serializer>(
+    address: &Option<String>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    address.as_deref().map(stored_address).serialize(to)
+}
+
+/// The address with what is not stored of it, if the environment has the whole.
+fn whole_address(address: &str) -> String {
+    let whole = super::choice::variable(super::choice::ADDRESS_VARIABLE);
+    let whole = whole.filter(|whole| stored_address(whole) == address);
+    whole.unwrap_or_else(|| address.to_owned())
 }
 
 impl Named {
@@ -54,7 +82,7 @@ pub(crate) fn connect(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> 
         Some((provider, model)) => {
             let provider = Provider::named(provider).map_err(refused)?;
             match &named.base_url {
-                Some(base_url) => provider.model_at(model, base_url),
+                Some(base_url) => provider.model_at(model, &whole_address(base_url)),
                 None => provider.model(model),
             }
         }
@@ -70,7 +98,7 @@ fn compatible(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
     match &named.base_url {
         Some(base_url) => {
             client = client
-                .with_base_url(base_url)
+                .with_base_url(whole_address(base_url))
                 .map_err(|error| Failure::usage("base_url", error.to_string()))?;
         }
         None if key.is_none() => return Err(Failure::usage("no_key", NO_KEY)),
@@ -120,7 +148,7 @@ fn paced(model: Arc<dyn LanguageModel>, pace: &Pace) -> Result<Arc<dyn LanguageM
     match &pace.cache {
         None => Ok(Arc::new(retrying)),
         Some(folder) => match Cached::in_folder(retrying, folder) {
-            Ok(cached) => Ok(Arc::new(cached)),
+            Ok(cached) => Ok(Arc::new(cached.with_secrets(enact::secrets()))),
             Err(error) => {
                 let folder = folder.display();
                 let message = format!("the folder `{folder}` cannot be made: {error}");

@@ -6,6 +6,6 @@ mod list;
 mod tape;
 
 pub(crate) use self::choice::{address, choose};
-pub(crate) use self::connect::{Named, Pace, connect, joined};
+pub(crate) use self::connect::{Named, Pace, connect, joined, store_address};
 pub(crate) use self::list::execute;
 pub(crate) use self::tape::{Tape, recorded_address, recorded_models};

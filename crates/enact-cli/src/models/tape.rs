@@ -12,6 +12,7 @@ use futures_util::stream;
 use serde_json::{Value, json};
 
 use super::Named;
+use super::connect::stored_address;
 use crate::args::RecordingArgs;
 use crate::exit::Failure;
 
@@ -47,7 +48,7 @@ impl Tape {
         };
         let mut notes = Values::from_iter([(MODELS.to_owned(), json!(models))]);
         if let Some(address) = address {
-            notes.insert(ADDRESS.to_owned(), address.into());
+            notes.insert(ADDRESS.to_owned(), stored_address(address).into());
         }
         let recording = Recording::to_file(model, file)?
             .with_secrets(enact::secrets())

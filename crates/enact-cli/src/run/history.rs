@@ -65,7 +65,7 @@ fn trajectory(mut object: Values) -> Result<History, String> {
         }
         _ => object.into_iter().partition(|(key, _)| is_flat_key(key)),
     };
-    if !map.contains_key("tool_name_0") {
+    if !map.keys().any(|key| is_flat_key(key)) {
         return Err(FORMS.to_owned());
     }
     let is_without_inputs = inputs.is_empty();

@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 
+use enact::signature::wrong_inputs;
 use enact::{Signature, Values};
 use serde_json::Value;
 
@@ -36,9 +37,16 @@ pub(super) fn read(given: &[String], signature: &Signature) -> Result<Values, Fa
     let names = sources
         .iter()
         .map(|(name, _)| ((*name).to_owned(), Value::Null));
-    signature
-        .check_inputs(names.collect())
-        .map_err(|error| wrong(error.to_string()))?;
+    signature.check_inputs(names.collect()).map_err(|error| {
+        let texts = sources.iter().filter_map(|(name, source)| match source {
+            Source::Text(text) => Some(((*name).to_owned(), crate::secrets::redact(text).into())),
+            Source::File(_) | Source::Stdin => None,
+        });
+        match wrong_inputs(signature, texts.collect()) {
+            Some(problems) => wrong(error.with_wrong(problems).to_string()),
+            None => wrong(error.to_string()),
+        }
+    })?;
     let mut values = Values::new();
     for (name, source) in sources {
         values.insert(name.to_owned(), Value::String(load(name, &source)?));
@@ -140,5 +148,13 @@ mod tests {
         assert!(problem(&["question=-", "text=-"]).contains("only one input"));
         assert!(problem(&["qestion=-", "text=x"]).contains("did you mean `question`?"));
         assert!(problem(&["question=x"]).contains("missing input `text`"));
+        let signature = Signature::parse("question, k: int -> answer").unwrap();
+        let given = ["k=many".to_owned(), "kk=1".to_owned()];
+        assert_eq!(
+            read(&given, &signature).unwrap_err().message,
+            "missing input `question`; unknown input `kk`; wrong inputs: `k`: \
+             expected an integer, got \"many\"; the signature is `question: str, k: int -> answer: \
+             str`"
+        );
     }
 }

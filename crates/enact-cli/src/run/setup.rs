@@ -17,7 +17,7 @@ use super::asked::{Asked, another};
 use super::build::{adapter, build, members};
 use super::history;
 use crate::agent::{Agent, Member};
-use crate::args::{AgentArgs, RecordingArgs};
+use crate::args::{AgentArgs, RecordingArgs, ResumeArgs};
 use crate::exit::Failure;
 use crate::mcp::{Noted, Servers};
 use crate::models::{Named, Pace, Tape};
@@ -58,7 +58,7 @@ impl Setup {
     /// Checks everything that can be checked before a model is asked, and starts the servers.
     pub(crate) async fn new(agent: Agent, args: &AgentArgs) -> Result<Self, Failure> {
         let mut plan = agent.with_flags(args)?;
-        secrets::configure(&plan.all_secrets())?;
+        secrets::configure(&plan.all_secrets(), plan.mcp.as_ref())?;
         let own = tools::own(&plan)?;
         adapter(plan.adapter.as_deref())?;
         let history = match &args.history {
@@ -121,7 +121,7 @@ impl Setup {
     pub(crate) async fn rebuild(
         run: &Run,
         store: &SqliteStore,
-        recording: &RecordingArgs,
+        args: &ResumeArgs,
     ) -> Result<Rebuilt, Failure> {
         let started = run.started();
         let spec = &started.agent;
@@ -130,13 +130,21 @@ impl Setup {
             None => None,
         };
         let names: Vec<String> = noted(spec, SECRETS)?.unwrap_or_default();
-        secrets::configure(&names)?;
+        let list = match noted::<Noted>(spec, MCP)? {
+            Some(list) => Some(list.completed(&args.mcp, &args.mcp_url)?),
+            None => {
+                // Says that there is no such server, if one is given.
+                Noted::default().completed(&args.mcp, &args.mcp_url)?;
+                None
+            }
+        };
+        secrets::configure(&names, list.as_ref())?;
         let reach: Reach = noted(spec, REACH)?.unwrap_or_default();
-        let (asked, name) = model_again(spec, recording)?;
+        let (asked, name) = model_again(spec, &args.recording)?;
         let mut servers = Servers::default();
         let callable: Vec<Member> = noted(spec, AGENTS)?.unwrap_or_default();
         let others = members(&callable, &asked.tape, Some(store), &mut servers).await?;
-        let tools = match noted::<Noted>(spec, MCP)? {
+        let tools = match list {
             Some(list) => {
                 let own = list.own.iter().map(String::as_str).collect();
                 let own = tools::pick(own, files.as_ref(), &reach)?;

@@ -45,7 +45,7 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         agent,
         model,
         servers,
-    } = Setup::rebuild(&stored.run, &store, &args.recording).await?;
+    } = Setup::rebuild(&stored.run, &store, args).await?;
     let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
     // What was done so far: nobody can decide about a call without it.
     for record in stored.run.records() {

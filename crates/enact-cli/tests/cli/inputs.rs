@@ -83,3 +83,23 @@ fn input_that_is_no_text_is_refused() {
         "standard input for the input `text` is not UTF-8 text"
     );
 }
+
+#[test]
+fn truth_all_that_is_wrong_with_inputs_is_said_at_once() {
+    let server = TestServer::start_blocking([]);
+    let args = [
+        "question, k: int, b: bool -> answer",
+        "k=many",
+        "b=Yes",
+        "kk=1",
+    ];
+    let said = run(&server, args).said();
+    assert_eq!(said.code, 2, "{said:?}");
+    for part in [
+        "missing input `question`",
+        "unknown input `kk`",
+        "`k`: expected an integer, got \"many\"",
+    ] {
+        assert!(said.error_line().contains(part), "{part} in {said:?}");
+    }
+}

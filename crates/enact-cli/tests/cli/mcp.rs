@@ -93,6 +93,98 @@ fn a_run_that_asked_first_is_resumed_with_its_servers_and_its_log_holds_no_secre
     outer.assert_complete();
 }
 
+/// The bytes of a store.
+fn stored(place: &Place) -> String {
+    let files = ["", "-wal"].map(|suffix| std::fs::read(place.store_file(suffix)));
+    let bytes: Vec<u8> = files.into_iter().flatten().flatten().collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(unix)]
+#[test]
+fn truth_a_secret_in_the_command_of_a_server_is_not_stored() {
+    let place = Place::new();
+    let (inner, outer) = (inner(), outer());
+    let command = format!("env DOUBLER_TOKEN=tok-4711-en {}", doubler(&inner));
+    let args = [
+        "task -> answer",
+        "task=Twice 21?",
+        "--json",
+        "--mcp",
+        &command,
+    ];
+    let said = run(&outer, args).env("ENACT_STORE", &place.store()).said();
+    assert_eq!(said.code, 3, "{said:?}");
+    let written = stored(&place);
+    assert!(written.contains("DOUBLER_TOKEN=[redacted]"), "{written}");
+    assert!(!written.contains("4711"), "{written}");
+
+    let object = said.json();
+    let run_id = object["run_id"].as_str().unwrap();
+    let resume = [
+        "resume",
+        run_id,
+        "--approve",
+        &pending(&object)[0],
+        "--json",
+    ];
+    let said = place.enact(resume).said();
+    assert_eq!(said.code, 2, "{said:?}");
+    let told = said.stdout + &said.stderr;
+    for part in ["is not stored with the run", "`--mcp` again", "${NAME}"] {
+        assert!(told.contains(part), "{part} in {told}");
+    }
+    let other = doubler(&inner);
+    let said = place.enact(resume).args(["--mcp", &other]).said();
+    assert_eq!(said.code, 2, "{said:?}");
+    let said = place.enact(resume).args(["--mcp", &command]).said();
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(said.json()["outputs"]["answer"], "42");
+    assert!(!stored(&place).contains("4711"));
+    inner.assert_complete();
+    outer.assert_complete();
+}
+
+#[cfg(unix)]
+#[test]
+fn truth_a_variable_in_the_command_of_a_server_is_read_again_on_resume() {
+    let place = Place::new();
+    let (inner, outer) = (inner(), outer());
+    let command = format!("env DOUBLER_TOKEN=${{FOR_DOUBLER}} {}", doubler(&inner));
+    let args = [
+        "task -> answer",
+        "task=Twice 21?",
+        "--json",
+        "--mcp",
+        &command,
+    ];
+    let said = run(&outer, args)
+        .env("ENACT_STORE", &place.store())
+        .env("FOR_DOUBLER", "tok-4711-en")
+        .said();
+    assert_eq!(said.code, 3, "{said:?}");
+    assert!(!stored(&place).contains("4711"));
+    let object = said.json();
+    let run_id = object["run_id"].as_str().unwrap();
+    let resume = [
+        "resume",
+        run_id,
+        "--approve",
+        &pending(&object)[0],
+        "--json",
+    ];
+    let said = place.enact(resume).said();
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(
+        (said.stdout.clone() + &said.stderr).contains("FOR_DOUBLER is not set"),
+        "{said:?}"
+    );
+    let said = place.enact(resume).env("FOR_DOUBLER", "tok-4711-en").said();
+    assert_eq!(said.code, 0, "{said:?}");
+    inner.assert_complete();
+    outer.assert_complete();
+}
+
 #[test]
 fn a_file_lists_servers_and_patterns_choose_their_tools() {
     let place = Place::new();

@@ -93,3 +93,103 @@ fn a_secret_that_is_too_short_is_refused() {
         "{said:?}"
     );
 }
+
+/// The address of a server with a user, a password and a key in it.
+fn with_credentials(server: &TestServer) -> String {
+    let base = server
+        .base_url()
+        .replacen("://", "://ada:pass-0815-word@", 1);
+    format!("{base}?api_key=query-4711-key")
+}
+
+/// What is in the files of a folder, and who may read them.
+fn written_in(folder: &std::path::Path) -> String {
+    let mut all = String::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0, "{path:?}: {mode:o}");
+        }
+        match path.is_dir() {
+            true => all.push_str(&written_in(&path)),
+            false => all.push_str(&String::from_utf8_lossy(&std::fs::read(&path).unwrap())),
+        }
+    }
+    all
+}
+
+#[test]
+fn truth_what_is_written_down_holds_no_secret_and_is_for_its_owner_alone() {
+    let place = Place::new();
+    let inside = |name: &str| place.data.path().join(name).to_string_lossy().into_owned();
+    let server = TestServer::start_blocking([
+        Turn::call("calculator", json!({"expression": "1 + 1"}))
+            .thinking(format!("The door opens with {PASSWORD}.")),
+        Turn::call("submit", json!({"answer": format!("It is {PASSWORD}.")})),
+    ]);
+    let args = [
+        "task -> answer",
+        "task=?",
+        "--tools",
+        "calculator",
+        "--json",
+    ];
+    let said = with_password(run(&server, args))
+        .args(["--base-url", &with_credentials(&server)])
+        .args([
+            "--cache",
+            &inside("deeper/cache"),
+            "--record",
+            &inside("tape.jsonl"),
+        ])
+        .env("ENACT_STORE", &place.store())
+        .said();
+    assert_eq!(said.code, 0, "{said:?}");
+    let written = written_in(place.data.path());
+    assert!(written.contains("[redacted]"), "{written}");
+    for secret in [PASSWORD, "0815", "4711", "ada:"] {
+        assert!(!written.contains(secret), "{secret} is in {written}");
+        assert!(!said.stdout.contains(secret), "{secret} is in {said:?}");
+    }
+    // Who asks the same again gets what was kept.
+    let said = with_password(run(&server, args))
+        .args(["--base-url", &with_credentials(&server)])
+        .args(["--cache", &inside("deeper/cache")])
+        .said();
+    assert_eq!(said.json()["outputs"]["answer"], "It is [redacted].");
+    server.assert_complete();
+}
+
+#[test]
+fn truth_agents_that_are_called_are_noted_without_the_password_of_their_server() {
+    let place = Place::new();
+    let file = |name: &str, text: &str| {
+        std::fs::write(place.files.path().join(name), text).unwrap();
+    };
+    file(
+        "helper.toml",
+        "signature = \"question -> answer\"\ndescription = \"Helps.\"\n",
+    );
+    file(
+        "agent.toml",
+        "signature = \"question -> answer\"\n[agents.helper]\nfile = \"helper.toml\"\n",
+    );
+    let agent = place.files.path().join("agent.toml");
+    let server = TestServer::start_blocking([Turn::call("submit", json!({"answer": "x"}))]);
+    let said = asking(
+        &server,
+        ["run", "--agent", &agent.to_string_lossy(), "question=?"],
+    )
+    .args(["--base-url", &with_credentials(&server)])
+    .env("ENACT_STORE", &place.store())
+    .said();
+    assert_eq!(said.code, 0, "{said:?}");
+    let written = written_in(place.data.path());
+    assert!(written.contains("helper"), "{written}");
+    for secret in ["0815", "4711"] {
+        assert!(!written.contains(secret), "{secret} is in {written}");
+    }
+}

@@ -248,6 +248,35 @@ async fn what_is_kept_is_for_its_owner_alone() {
     assert!(seen >= 2, "the database and its log");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn truth_a_store_that_others_could_read_is_closed_when_it_is_opened() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = folder();
+    let path = folder.path().join("new/folder/runs.db");
+    let open = |path: &std::path::Path, mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(path, permissions).unwrap();
+    };
+    let mode = |path: &std::path::Path| {
+        let found = std::fs::metadata(path).unwrap();
+        found.permissions().mode() & 0o777
+    };
+    let store = SqliteStore::open(&path).await.unwrap();
+    let _lease = keep(&store, "run", 2).await;
+    for made in [path.parent().unwrap(), &folder.path().join("new")] {
+        assert_eq!(mode(made), 0o700, "{made:?}");
+    }
+    let log = folder.path().join("new/folder/runs.db-wal");
+    for file in [&path, &log] {
+        open(file, 0o644);
+    }
+    let _again = SqliteStore::open(&path).await.unwrap();
+    for file in [&path, &log] {
+        assert_eq!(mode(file), 0o600, "{file:?}");
+    }
+}
+
 #[tokio::test]
 async fn records_of_every_length_come_back_in_order() {
     let folder = folder();

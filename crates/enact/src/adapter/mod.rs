@@ -18,6 +18,7 @@ mod live;
 mod native;
 mod outputs;
 mod pictures;
+mod sample;
 mod sections;
 mod tagged;
 pub(crate) mod talk;

@@ -1,12 +1,13 @@
 //! What is asked of a model in one request, independent of how it is put into words.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
 
+use super::sample;
 use crate::model::{Function, Functions};
 pub use crate::run::Completion;
-use crate::signature::{Signature, Validator};
+use crate::signature::{Signature, Validator, Values};
 use crate::tool::ToolSpec;
 
 /// What one request asks for: a signature, and tools if the reply may call some.
@@ -42,6 +43,8 @@ pub struct Tooling {
     pub functions: Arc<Functions>,
     /// What a reply with one call looks like, for models that can be held to a schema.
     pub reply_schema: Arc<Value>,
+    /// Sample arguments of each tool, made when a prompt first shows them.
+    samples: Arc<[OnceLock<Option<Values>>]>,
 }
 
 impl Tooling {
@@ -59,6 +62,7 @@ impl Tooling {
         Self {
             declared,
             reply_schema: Arc::new(reply_schema(&specs)),
+            samples: specs.iter().map(|_| OnceLock::new()).collect(),
             specs: specs.into(),
             completion,
             functions: Arc::new(Functions::new(functions)),
@@ -68,6 +72,14 @@ impl Tooling {
     /// What a reply with a call of one of these looks like.
     pub(super) fn reply_schema_of(specs: &[ToolSpec]) -> Value {
         reply_schema(specs)
+    }
+
+    /// Sample arguments that fit the schema of a tool, if such can be made.
+    pub(super) fn sample(&self, name: &str) -> Option<&Values> {
+        let index = self.specs.iter().position(|spec| spec.name == name)?;
+        let sample = self.samples.get(index)?;
+        let made = sample.get_or_init(|| sample::arguments(&self.specs[index].parameters));
+        made.as_ref()
     }
 
     /// The tool of this name.

@@ -490,6 +490,9 @@ async fn ask(
             model.complete(request).await
         }
     };
-    // Servers quote keys back to whoever sent a wrong one.
-    asked.map_err(|error| error.redacted(&world.secrets))
+    // Servers quote keys back to whoever sent a wrong one. And what is said about a reply that cannot
+    // be read quotes parts of it: half a secret would not be found afterwards.
+    asked
+        .map(|reply| reply.redacted(&world.secrets))
+        .map_err(|error| error.redacted(&world.secrets))
 }

@@ -33,7 +33,8 @@ const LETTING_GO: Duration = Duration::from_secs(10);
 
 /// What a tool is told about a call.
 fn context(world: &World, run: &Run, planned: &ToolCall) -> ToolContext {
-    let mut context = ToolContext::detached(planned.call.id.clone());
+    let mut context =
+        ToolContext::detached(planned.call.id.clone()).with_secrets(world.secrets.clone());
     context.run_id = run.id().to_owned();
     let parent = run.started().parent.as_ref();
     context.depth = parent.map_or(0, |parent| parent.depth);

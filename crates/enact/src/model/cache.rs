@@ -1,7 +1,8 @@
 //! Keeping replies, to give them again to the same request.
 
 use std::collections::HashMap;
-use std::io::{self, Write as _};
+use std::fs::OpenOptions;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,9 +11,10 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::canonical::canonical;
+use super::private;
 use super::{
     ANSWERED_BY_CACHE, Capabilities, Chunk, LanguageModel, ModelError, Reply, ReplyBuilder,
-    ReplyStream, Request, Usage,
+    ReplyStream, Request, Secrets, Usage,
 };
 
 /// A model whose replies are kept: the same request gets the same reply, and nobody is asked.
@@ -38,6 +40,7 @@ use super::{
 pub struct Cached<M> {
     model: M,
     place: Place,
+    secrets: Secrets,
 }
 
 #[derive(Debug, Clone)]
@@ -52,21 +55,31 @@ impl<M> Cached<M> {
         Self {
             model,
             place: Place::Memory(Arc::default()),
+            secrets: Secrets::new(),
         }
     }
 
     /// Keeps replies in a folder, a file each, named after the request. The folder is made if it
-    /// is not there. The files hold what the model said, in plain text.
+    /// is not there. The files hold what the model said, in plain text, and only their owner can read
+    /// them; keep secrets out of them with [`Cached::with_secrets`].
     ///
     /// # Errors
     /// When there is no such folder and it cannot be made.
     pub fn in_folder(model: M, folder: impl Into<PathBuf>) -> io::Result<Self> {
         let folder = folder.into();
-        std::fs::create_dir_all(&folder)?;
+        private::create_folder(&folder)?;
         Ok(Self {
             model,
             place: Place::Folder(Arc::new(folder)),
+            secrets: Secrets::new(),
         })
+    }
+
+    /// The same without these secrets in what is kept: where one was, a reply that is given again says
+    /// `[redacted]`.
+    #[must_use]
+    pub fn with_secrets(self, secrets: Secrets) -> Self {
+        Self { secrets, ..self }
     }
 
     /// The model that is asked for what is not kept.
@@ -83,7 +96,11 @@ impl Place {
                 kept.get(key).cloned()
             }
             Self::Folder(folder) => {
-                let text = std::fs::read(file(folder, key)).ok()?;
+                let path = file(folder, key);
+                let mut kept = std::fs::File::open(&path).ok()?;
+                private::tighten(&kept, &path);
+                let mut text = Vec::new();
+                kept.read_to_end(&mut text).ok()?;
                 // What cannot be read is asked for again, and replaced.
                 serde_json::from_slice(&text).ok()
             }
@@ -113,7 +130,7 @@ fn file(folder: &Path, key: &str) -> PathBuf {
 /// Writes a file that is there as a whole or not at all.
 fn write(folder: &Path, key: &str, reply: &Reply) -> io::Result<()> {
     let unfinished = folder.join(format!("{key}.{}.part", uuid::Uuid::now_v7()));
-    let mut out = std::fs::File::create(&unfinished)?;
+    let mut out = private::open(OpenOptions::new().write(true).create_new(true), &unfinished)?;
     serde_json::to_writer(&mut out, reply)?;
     out.flush()?;
     std::fs::rename(&unfinished, file(folder, key))
@@ -155,6 +172,7 @@ fn digest(value: &Value, hash: &mut Sha256) {
 /// A reply on its way through: handed on as it comes, and kept when it is whole.
 struct Passing<'a> {
     place: &'a Place,
+    secrets: &'a Secrets,
     key: String,
     reply: ReplyStream<'a>,
     builder: ReplyBuilder,
@@ -176,7 +194,7 @@ impl Passing<'_> {
                 if !self.has_failed
                     && let Ok(reply) = self.builder.finish()
                 {
-                    self.place.keep(self.key, &reply);
+                    self.place.keep(self.key, &reply.redacted(self.secrets));
                 }
                 None
             }
@@ -203,7 +221,9 @@ impl<M: LanguageModel> LanguageModel for Cached<M> {
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
         let key = key(&self.model, &request);
-        if let Some(mut reply) = self.place.find(&key) {
+        if let Some(reply) = self.place.find(&key) {
+            // It may have been kept before the secret was known to be one.
+            let mut reply = reply.redacted(&self.secrets);
             reply.answered_by = Some(ANSWERED_BY_CACHE.to_owned());
             reply.usage = Usage::default();
             let chunks: Vec<Chunk> = reply.into();
@@ -211,6 +231,7 @@ impl<M: LanguageModel> LanguageModel for Cached<M> {
         }
         let passing = Passing {
             place: &self.place,
+            secrets: &self.secrets,
             key,
             reply: self.model.stream(request),
             builder: ReplyBuilder::default(),

@@ -331,6 +331,9 @@ impl<'a> Failures<'a> {
         }
         let mut excerpt: String = line.chars().take(MAX_EXCERPT_CHARACTERS).collect();
         if excerpt.len() < line.len() {
+            // Between words: half of one may be half of a secret that is not known here, but redacted
+            // by whoever passes the message on.
+            excerpt.truncate(excerpt.rfind(' ').map_or(0, |space| space + 1));
             excerpt.push('…');
         }
         format!("; the server said: {excerpt}")

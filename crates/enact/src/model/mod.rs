@@ -18,6 +18,7 @@ mod message;
 #[cfg(feature = "openai")]
 pub mod openai;
 mod price;
+mod private;
 pub mod recording;
 mod reply;
 mod request;

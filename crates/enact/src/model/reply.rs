@@ -1,10 +1,13 @@
 //! What a model answers.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::{ModelError, ModelErrorKind};
 use super::message::RawCall;
+use super::secrets::Secrets;
 
 /// Tokens and requests spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -152,6 +155,28 @@ impl Reply {
             usage: Usage::of_request(0, 0),
             ..Self::default()
         }
+    }
+
+    /// The same without secrets.
+    #[must_use]
+    pub(crate) fn redacted(mut self, secrets: &Secrets) -> Self {
+        if secrets.is_empty() {
+            return self;
+        }
+        let calls = self.calls.iter_mut();
+        let calls = calls.flat_map(|call| [&mut call.name, &mut call.arguments]);
+        for text in [&mut self.text, &mut self.reasoning]
+            .into_iter()
+            .chain(calls)
+        {
+            if let Cow::Owned(redacted) = secrets.redact(text) {
+                *text = redacted;
+            }
+        }
+        if let Some(opaque) = &mut self.opaque {
+            secrets.redact_value(opaque);
+        }
+        self
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -101,6 +102,50 @@ impl Secrets {
         text
     }
 
+    /// The beginning of a longer text without them: a secret that the cut runs through is left out,
+    /// too. Cut with this, or cut what is redacted already, but never redact what is cut: half a
+    /// secret is not found.
+    ///
+    /// ```
+    /// # let secrets = enact::model::Secrets::new().with("correct horse battery")?;
+    /// assert_eq!(secrets.redact_head("say: correct hor"), "say: ");
+    /// # Ok::<(), enact::model::SecretError>(())
+    /// ```
+    pub fn redact_head(&self, text: &str) -> String {
+        let mut end = self.showable(text);
+        while let Some(whole) = self.across(text, end) {
+            end = whole.start;
+        }
+        self.redact(&text[..end]).into_owned()
+    }
+
+    /// The end of a longer text without them, like [`Secrets::redact_head`].
+    pub fn redact_tail(&self, text: &str) -> String {
+        let ends = |begin: &str| {
+            let mut values = self.values.iter();
+            values.any(|value| value.len() > begin.len() && value.ends_with(begin))
+        };
+        let longest = self.values.first().map_or(0, String::len);
+        let places = text.char_indices().map(|(place, c)| place + c.len_utf8());
+        let places = places.take_while(|place| *place < longest);
+        let open = places.filter(|place| ends(&text[..*place])).last();
+        let mut start = open.unwrap_or(0);
+        while let Some(whole) = self.across(text, start) {
+            start = whole.end;
+        }
+        self.redact(&text[start..]).into_owned()
+    }
+
+    /// A secret that lies across a place in a text.
+    fn across(&self, text: &str, place: usize) -> Option<Range<usize>> {
+        let found = self.values.iter().flat_map(|value| {
+            let found = text.match_indices(&**value);
+            found.map(|(start, value)| start..start + value.len())
+        });
+        let mut found = found.filter(|whole| whole.start < place && place < whole.end);
+        found.next()
+    }
+
     /// Takes them out of every text in a value, the names of fields included.
     pub fn redact_value(&self, value: &mut Value) {
         match value {
@@ -196,6 +241,24 @@ mod tests {
             assert_eq!(secrets().showable(text), showable, "{text}");
         }
         assert_eq!(Secrets::new().showable("pa"), 2);
+    }
+
+    #[test]
+    fn a_cut_through_a_secret_shows_nothing_of_it() {
+        let alike = Secrets::new().with("abababab").unwrap();
+        for (secrets, whole, shown) in [
+            (secrets(), "a pa\"ss-word-and-more b", "a [redacted] b"),
+            (alike, "- abababab -", "- [redacted] -"),
+        ] {
+            for at in 0..=whole.len() {
+                let head = secrets.redact_head(&whole[..at]);
+                assert!(shown.starts_with(&head), "{at}: {head}");
+                let tail = secrets.redact_tail(&whole[at..]);
+                assert!(shown.ends_with(&tail), "{at}: {tail}");
+            }
+        }
+        assert_eq!(Secrets::new().redact_head("pa"), "pa");
+        assert_eq!(Secrets::new().redact_tail("pa"), "pa");
     }
 
     #[test]

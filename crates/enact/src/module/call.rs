@@ -17,6 +17,7 @@ use crate::run::{
     AgentSpec, AnswerError, Decision, Event, History, Limits, Parent, PredictorName, Record, Run,
     Started,
 };
+use crate::settings;
 use crate::signature::{Shape, Values};
 
 /// A call that has not begun. Set what it needs, then await it.
@@ -263,7 +264,7 @@ impl<'a, S: Shape> Call<'a, S> {
                 notes,
                 parent,
             } => {
-                let inputs = core.program().check_inputs(values_of(&input)?)?;
+                let inputs = checked(core, values_of(&input)?)?;
                 let mut prepared = core.prepare(stops, listener)?;
                 prepared.2.notes = notes;
                 let run_id = run_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
@@ -428,6 +429,23 @@ async fn answer(state: &mut RunState, world: &World, decisions: Vec<Given>) -> R
         driver::record(state, world, [event]).await?;
     }
     Ok(())
+}
+
+/// The inputs, if they fit. What is wrong with them is said without secrets, which a message would
+/// quote in part.
+fn checked(core: &Core, values: Values) -> Result<Values, Error> {
+    let secrets = settings::secrets();
+    if secrets.is_empty() {
+        return Ok(core.program().check_inputs(values)?);
+    }
+    let given = values.clone();
+    core.program().check_inputs(values).or_else(|_| {
+        let named = given.into_iter().map(|(name, mut value)| {
+            secrets.redact_value(&mut value);
+            (name, value)
+        });
+        Ok(core.program().check_inputs(named.collect())?)
+    })
 }
 
 fn values_of(input: &impl serde::Serialize) -> Result<Values, Error> {

@@ -10,6 +10,7 @@ use crate::predictor::Predictor;
 use crate::run::{Limits, PredictorName, Rules, Standing};
 use crate::signature::{
     Checked, Field, InputError, SchemaError, Signature, SignatureError, Type, Validator, Values,
+    wrong_inputs,
 };
 use crate::tool::{Confirmation, ToolSetError, ToolSpec, Tools, check_names};
 
@@ -224,7 +225,13 @@ impl Program {
 
     /// The inputs in declared order, defaults filled in, coerced where that loses nothing.
     pub fn check_inputs(&self, values: Values) -> Result<Values, InputsError> {
-        let values = self.declared.check_inputs(values)?;
+        let given = values.clone();
+        let values = self.declared.check_inputs(values).map_err(|error| {
+            match wrong_inputs(&self.declared, given) {
+                Some(problems) => error.with_wrong(problems),
+                None => error,
+            }
+        })?;
         let wrong = |problems: String| InputsError::Types {
             problems,
             arrow: self.declared.arrow(),

@@ -132,33 +132,49 @@ impl History {
 
     /// Reads the flat trajectory map of DSPy (`thought_0`, `tool_name_0`, `tool_args_0`,
     /// `observation_0`, …; `reasoning_0` is understood too) of a run with these inputs.
+    ///
+    /// # Errors
+    /// When a step is missing between others, a step has no `tool_name`, a value has the wrong type, or
+    /// a key is none of these: nothing is left out silently.
     pub fn from_flat_trajectory(inputs: Values, map: &Values) -> Result<Self, HistoryError> {
         let mut history = Self::from(vec![Entry::Inputs { values: inputs }]);
-        for index in 0.. {
+        let mut last = None;
+        for key in map.keys() {
+            last = last.max(Some(flat_index(key)?));
+        }
+        for index in 0..last.map_or(0, |last: usize| last.saturating_add(1)) {
             let get = |name: &str| map.get(&format!("{name}_{index}"));
-            let Some(name) = get("tool_name") else { break };
-            let name = name.as_str().ok_or_else(|| {
-                HistoryError::new(format!("`tool_name_{index}` is not a string"), Some(index))
-            })?;
+            let wrong = |problem: String| HistoryError::new(problem, Some(index));
+            let name = match get("tool_name") {
+                Some(Value::String(name)) => name,
+                Some(_) => return Err(wrong(format!("`tool_name_{index}` is not a string"))),
+                None => {
+                    let said = map
+                        .keys()
+                        .find(|key| flat_index(key).is_ok_and(|at| at >= index));
+                    let said = said.map(String::as_str).unwrap_or_default();
+                    return Err(wrong(format!(
+                        "`tool_name_{index}` is missing, although there is `{said}`: steps are \
+                         numbered from 0 without gaps"
+                    )));
+                }
+            };
             let args = match get("tool_args") {
                 None | Some(Value::Null) => Values::new(),
                 Some(Value::Object(args)) => args.clone(),
-                Some(_) => {
-                    return Err(HistoryError::new(
-                        format!("`tool_args_{index}` is not an object"),
-                        Some(index),
-                    ));
-                }
+                Some(_) => return Err(wrong(format!("`tool_args_{index}` is not an object"))),
             };
-            let thought = get("thought")
-                .or_else(|| get("reasoning"))
-                .and_then(Value::as_str);
+            let thought = match get("thought").or_else(|| get("reasoning")) {
+                None | Some(Value::Null) => None,
+                Some(Value::String(thought)) => Some(thought.as_str()),
+                Some(_) => return Err(wrong(format!("the thought of step {index} is no string"))),
+            };
             let id = format!("call_{index}_0");
             history.push(Entry::Assistant {
                 text: thought.unwrap_or_default().to_owned(),
                 calls: vec![Call {
                     id: id.clone(),
-                    name: name.to_owned(),
+                    name: name.clone(),
                     args,
                     raw: None,
                 }],
@@ -168,13 +184,34 @@ impl History {
             history.push(Entry::Results {
                 results: vec![ToolResult {
                     call_id: id,
-                    name: name.to_owned(),
+                    name: name.clone(),
                     observation: Observation::value(observation),
                 }],
             });
         }
         Ok(history)
     }
+}
+
+/// The step that a key of a flat trajectory belongs to.
+fn flat_index(key: &str) -> Result<usize, HistoryError> {
+    let known = key.rsplit_once('_').filter(|(name, _)| {
+        matches!(
+            *name,
+            "thought" | "reasoning" | "tool_name" | "tool_args" | "observation"
+        )
+    });
+    let index = known.and_then(|(_, index)| {
+        let number: usize = index.parse().ok()?;
+        (number.to_string() == index).then_some(number)
+    });
+    index.ok_or_else(|| {
+        let problem = format!(
+            "`{key}` is no part of a trajectory: its keys are `thought_N` or `reasoning_N`, \
+             `tool_name_N`, `tool_args_N` and `observation_N`"
+        );
+        HistoryError::new(problem, None)
+    })
 }
 
 /// One string as it is; anything else as a JSON object.

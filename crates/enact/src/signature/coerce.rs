@@ -183,16 +183,17 @@ fn to_type(value: &Value, kind: &TypeKind) -> Option<Value> {
                 return Some(Value::Null);
             }
             if wants(JsonType::Boolean) {
-                if trimmed.eq_ignore_ascii_case("true") {
-                    return Some(Value::Bool(true));
-                }
-                if trimmed.eq_ignore_ascii_case("false") {
-                    return Some(Value::Bool(false));
+                match &*strip_wrapping(trimmed).to_ascii_lowercase() {
+                    "true" | "yes" => return Some(Value::Bool(true)),
+                    "false" | "no" => return Some(Value::Bool(false)),
+                    _ => {}
                 }
             }
             if wants(JsonType::Number) || wants(JsonType::Integer) {
+                let may_be_fraction = wants(JsonType::Number);
                 let number = number_of_text(trimmed)
-                    .filter(|number| wants(JsonType::Number) || !number.is_f64());
+                    .or_else(|| number_of_groups(trimmed, may_be_fraction))
+                    .filter(|number| may_be_fraction || !number.is_f64());
                 if let Some(number) = number {
                     return Some(Value::Number(number));
                 }
@@ -203,11 +204,18 @@ fn to_type(value: &Value, kind: &TypeKind) -> Option<Value> {
             };
             structure_of_text(trimmed).filter(wanted)
         }
+        // It may have been an integer of more digits than a float keeps.
+        Value::Number(number) if number.is_f64() && is_rounded(number) => None,
         Value::Number(_) | Value::Bool(_) if wants(JsonType::String) => {
             Some(Value::String(value.to_string()))
         }
         _ => None,
     }
+}
+
+fn is_rounded(number: &Number) -> bool {
+    let float = number.as_f64();
+    float.is_some_and(|float| float.fract() == 0.0 && float.abs() > EXACT)
 }
 
 /// An object or array written as text, perhaps in Python's spelling.
@@ -250,6 +258,30 @@ pub(crate) fn number_of_text(text: &str) -> Option<Number> {
         Some(whole) => Some(whole.into()),
         None => Number::from_f64(float),
     }
+}
+
+/// The number that a text with commas between thousands stands for. A single comma, as in `1,234`,
+/// may as well be a decimal one, so it counts only where no fraction can be meant.
+fn number_of_groups(text: &str, may_be_fraction: bool) -> Option<Number> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (whole, fraction) = match unsigned.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (unsigned, None),
+    };
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let mut groups = whole.split(',');
+    let first = groups
+        .next()
+        .filter(|first| is_digits(first) && first.len() <= 3 && !first.starts_with('0'))?;
+    let others: Vec<&str> = groups.collect();
+    let is_grouped = others
+        .iter()
+        .all(|group| is_digits(group) && group.len() == 3);
+    let is_certain = others.len() > 1 || fraction.is_some() || !may_be_fraction;
+    if first.len() == whole.len() || !is_grouped || !is_certain || !fraction.is_none_or(is_digits) {
+        return None;
+    }
+    number_of_text(&text.replace(',', ""))
 }
 
 /// The text without `_` between digits; `None` unless it is written as a number.

@@ -1,12 +1,15 @@
 //! Signatures: what goes in, what must come out.
 
 mod coerce;
+mod inputs;
+mod integers;
 mod problems;
 mod typed;
 mod validator;
 
 pub(crate) use coerce::{number_of_text, to_option};
 pub use enact_signature::*;
+pub use inputs::wrong_inputs;
 pub use problems::Problems;
 pub use typed::{Dynamic, Shape, TypedSignature, field_type};
 pub use validator::{Checked, SchemaError, Validator};

@@ -6,6 +6,8 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 
+use super::integers;
+
 /// How many problems are told; the rest is counted.
 const TOLD: usize = 8;
 /// How many characters of a value are shown.
@@ -92,7 +94,20 @@ fn tell(error: &ValidationError<'_>) -> String {
     let got = || shown(error.instance());
     match error.kind() {
         ValidationErrorKind::Type { kind } => {
-            format!("{place}: expected {}, got {}", expected_types(kind), got())
+            let hint = hint(kind, error.instance());
+            format!(
+                "{place}: expected {}, got {}{hint}",
+                expected_types(kind),
+                got()
+            )
+        }
+        ValidationErrorKind::Maximum { limit } | ValidationErrorKind::Minimum { limit }
+            if integers::is_bound(limit) =>
+        {
+            format!(
+                "{place}: expected an integer of at most 64 bits, got {}",
+                got()
+            )
         }
         ValidationErrorKind::Enum { options } => {
             format!(
@@ -160,11 +175,53 @@ fn tell_branches(error: &ValidationError<'_>, context: &[Vec<ValidationError<'st
     }
     match nearest.and_then(|branch| branch.first()) {
         Some(first) => tell(first),
-        None => format!(
-            "{place}: expected {}, got {}",
-            forms.join(" or "),
-            shown(error.instance())
-        ),
+        None => {
+            let mut kinds = context
+                .iter()
+                .flatten()
+                .filter_map(|inner| match inner.kind() {
+                    ValidationErrorKind::Type { kind } => Some(kind),
+                    _ => None,
+                });
+            let hint = kinds.find_map(|kind| {
+                Some(hint(kind, error.instance())).filter(|hint| !hint.is_empty())
+            });
+            format!(
+                "{place}: expected {}, got {}{}",
+                forms.join(" or "),
+                shown(error.instance()),
+                hint.unwrap_or_default()
+            )
+        }
+    }
+}
+
+/// Why a text that looks like a number is not taken for one.
+fn hint(kind: &TypeKind, value: &Value) -> &'static str {
+    let wants = |ty: JsonType| match kind {
+        TypeKind::Single(single) => *single == ty,
+        TypeKind::Multiple(set) => set.contains(ty),
+    };
+    let Some(text) = value.as_str().map(str::trim) else {
+        return "";
+    };
+    let is_numeric = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
+    if !is_numeric || !(wants(JsonType::Number) || wants(JsonType::Integer)) {
+        return "";
+    }
+    if text.ends_with('%') {
+        return " (50% may mean 50 or 0.5: write a plain number)";
+    }
+    if text.contains(',') {
+        return " (a comma may separate thousands or decimals: write 1234 or 1.234)";
+    }
+    let is_whole = text
+        .trim_start_matches(['+', '-'])
+        .bytes()
+        .all(|byte| byte.is_ascii_digit());
+    match is_whole && wants(JsonType::Integer) {
+        true => " (it has more than 64 bits)",
+        false => "",
     }
 }
 

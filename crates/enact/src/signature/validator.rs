@@ -5,17 +5,21 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::coerce;
 use super::problems::Problems;
+use super::{coerce, integers};
 
 /// How often coercion starts over: text that turns out to be an object is looked into again.
 const ROUNDS: usize = 8;
 
 /// A JSON Schema, compiled once, that values are checked against.
 ///
-/// Models write `"2"` for `2`, `"True"` for `true` and objects as text. Such values are coerced
+/// Models write `"2"` for `2`, `"Yes"` for `true` and objects as text. Such values are coerced
 /// where the schema wants something else and nothing is lost; a value that fits already is
 /// returned as it is, save that whole numbers in integer places lose their `.0`.
+///
+/// `"1,234,567"`, `"1,234.5"` and, for an integer, `"1,234"` are numbers. What can be read in two
+/// ways is refused: `"1,234"` where a fraction may be meant, and `"85%"`. So is an integer of more than
+/// 64 bits, which would become the nearest float.
 ///
 /// ```
 /// use enact::signature::Validator;
@@ -59,12 +63,14 @@ pub struct SchemaError {
 impl Validator {
     /// Compiles a schema. References to other documents are refused.
     pub fn new(schema: Value) -> Result<Self, SchemaError> {
-        let compiled = jsonschema::validator_for(&schema).map_err(|error| SchemaError {
-            problem: error.to_string(),
-            location: match error.instance_path().as_str() {
-                "" => "#".to_owned(),
-                path => path.to_owned(),
-            },
+        let compiled = jsonschema::validator_for(&integers::bounded(&schema)).map_err(|error| {
+            SchemaError {
+                problem: error.to_string(),
+                location: match error.instance_path().as_str() {
+                    "" => "#".to_owned(),
+                    path => path.to_owned(),
+                },
+            }
         })?;
         Ok(Self {
             schema: Arc::new(schema),

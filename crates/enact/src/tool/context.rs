@@ -1,5 +1,6 @@
 //! What a running tool knows of its call.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,6 +8,7 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::ToolError;
+use crate::model::Secrets;
 
 /// Receives what tools report while they run.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
@@ -34,6 +36,7 @@ pub struct ToolContext {
     /// How much money it may spend on them, if that is limited.
     pub money_left: Option<f64>,
     progress: Option<Progress>,
+    secrets: Secrets,
     /// What a person answered to the questions of this call: question, answer.
     answers: Vec<(String, String)>,
 }
@@ -52,6 +55,7 @@ impl ToolContext {
             tokens_left: None,
             money_left: None,
             progress: None,
+            secrets: Secrets::new(),
             answers: Vec::new(),
         }
     }
@@ -94,6 +98,26 @@ impl ToolContext {
             progress: Some(progress),
             ..self
         }
+    }
+
+    /// The same with the values that the run must not show.
+    #[must_use]
+    pub fn with_secrets(self, secrets: Secrets) -> Self {
+        Self { secrets, ..self }
+    }
+
+    /// The values that the run must not show.
+    ///
+    /// A run redacts what a tool returns. A tool that cuts a text has to redact it first, because half
+    /// a secret is not found afterwards: with [`ToolContext::redact`] before the cut, or with
+    /// [`Secrets::redact_head`] after it.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    /// A text without the values that the run must not show. Call it before cutting the text.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.secrets.redact(text)
     }
 
     /// Tells whoever watches the run how far the call is. Does not reach the model.

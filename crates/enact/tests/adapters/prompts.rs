@@ -6,6 +6,7 @@ use enact::model::{
 };
 use enact::run::{Call, Entry, Observation, ToolResult};
 use enact::signature::{Field, Signature, Type};
+use enact::tool::ToolSpec;
 use serde_json::{Value, json};
 
 use crate::tasks::{
@@ -373,4 +374,56 @@ fn native_submits_keep_their_id_or_get_a_stable_one() {
     let (first, second) = ids(&entry(None));
     assert_eq!(first, second);
     assert_eq!(ids(&entry(None)).0, first);
+}
+
+#[test]
+fn truth_worked_examples_show_structs_and_pairs_as_they_are() {
+    let home = json!({
+        "type": "object",
+        "properties": {
+            "address": {
+                "type": "object",
+                "properties": {
+                    "street": {
+                        "type": "object",
+                        "properties": {"name": {"type": "string"}, "number": {"type": "integer"}},
+                        "required": ["name", "number"],
+                    },
+                },
+                "required": ["street"],
+            },
+        },
+        "required": ["address"],
+    });
+    let place = json!({
+        "type": "array",
+        "prefixItems": [{"type": "number"}, {"type": "number"}],
+        "minItems": 2,
+        "maxItems": 2,
+    });
+    let endless = json!({
+        "type": "object",
+        "properties": {"again": {"$ref": "#"}},
+        "required": ["again"],
+    });
+    let person = json!({
+        "type": "object",
+        "properties": {"home": home, "place": place},
+        "required": ["home", "place"],
+    });
+    let declared = Signature::parse("question -> answer").unwrap();
+    let declared = declared
+        .append_output(Field::new("person", Type::schema("Person", person)))
+        .unwrap();
+    let specs = vec![ToolSpec::new("endless", "Cannot be called.", endless)];
+    let task = step(declared, specs, Completion::Submit);
+    for adapter in adapters() {
+        let said = adapter.system(&task);
+        assert!(!said.contains("A reply that calls a tool looks"), "{said}");
+        if said.contains("The last reply looks like this") {
+            let shown =
+                r#"{"home":{"address":{"street":{"name":"…","number":1}}},"place":[1.5,1.5]}"#;
+            assert!(said.contains(shown), "{}: {said}", adapter.name());
+        }
+    }
 }

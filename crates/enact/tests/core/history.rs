@@ -197,6 +197,46 @@ async fn the_flat_trajectory_of_dspy_can_be_imported() {
     assert!(error.to_string().contains("tool_args_1"), "{error}");
 }
 
+#[test]
+fn truth_a_gap_in_a_flat_trajectory_is_an_error_that_names_it() {
+    let step = |index: usize| {
+        [
+            (format!("thought_{index}"), json!("hm")),
+            (format!("tool_name_{index}"), json!("search")),
+            (format!("tool_args_{index}"), json!({"query": index})),
+            (format!("observation_{index}"), json!("found")),
+        ]
+    };
+    let import = |map: enact::Values| History::from_flat_trajectory(values! { q: "q" }, &map);
+    let whole: enact::Values = (0..4).flat_map(step).collect();
+    assert_eq!(import(whole.clone()).unwrap().entries().len(), 9);
+    assert_eq!(import(values! {}).unwrap().entries().len(), 1);
+    for (missing, wrong) in [
+        ("tool_name_1", 1),
+        ("tool_name_0", 0),
+        // A thought after the last step, which would be dropped.
+        ("tool_name_3", 3),
+    ] {
+        let mut map = whole.clone();
+        map.shift_remove(missing);
+        let error = import(map).unwrap_err();
+        assert!(error.to_string().contains(missing), "{error}");
+        assert_eq!(error.index(), Some(wrong));
+    }
+    let later: enact::Values = [0, 2].into_iter().flat_map(step).collect();
+    let said = import(later).unwrap_err().to_string();
+    assert!(said.contains("`tool_name_1` is missing"), "{said}");
+    for unknown in ["tool_nmae_1", "tool_name_01", "answer", "tool_name_-1"] {
+        let mut map = whole.clone();
+        map.insert(unknown.to_owned(), json!("x"));
+        let said = import(map).unwrap_err().to_string();
+        assert!(said.contains(&format!("`{unknown}` is no part")), "{said}");
+    }
+    let mut map = whole;
+    map.insert("thought_2".to_owned(), json!(["hm"]));
+    assert_eq!(import(map).unwrap_err().index(), Some(2));
+}
+
 #[tokio::test]
 async fn call_ids_stay_apart_from_those_of_demonstrations_and_history() {
     let first = agent(

@@ -89,3 +89,49 @@ async fn an_error_that_quotes_a_key_is_told_without_it() {
     assert_eq!(error.to_string(), "wrong key: [redacted]");
     assert!(!format!("{error:?}").contains("hush"));
 }
+
+/// No four characters of it in a row.
+fn assert_hidden(secret: &str, text: &str) {
+    for at in 0..secret.len() - 3 {
+        let part = &secret[at..at + 4];
+        assert!(!text.contains(part), "{part} is in {text}");
+    }
+}
+
+#[tokio::test]
+async fn truth_a_problem_with_a_reply_quotes_no_part_of_a_secret() {
+    // Longer than what a message quotes of a value.
+    let secret: String = (0..160_u8)
+        .map(|n| char::from(b'a' + n % 26 * 7 % 26))
+        .collect();
+    let agent = ReAct::dynamic("question -> answer: int", Tools::new().with(leaky())).unwrap();
+    let agent = agent.with_model(ScriptedModel::new([
+        call("submit", json!({"answer": secret})),
+        call("leak", json!({"text": [secret]})),
+        call(format!("leak {secret}"), json!({})),
+        call("submit", json!({"answer": 1})),
+    ]));
+    let settings = Settings::new().secrets(Secrets::new().with(&secret).unwrap());
+    let call = agent.call(values! { question: "?" });
+    let done = enact::scope(settings, call.into_future()).await.unwrap();
+    let done = done.finished().unwrap();
+    let log = serde_json::to_string(done.run().records()).unwrap();
+    assert!(log.contains("expected an integer"), "{log}");
+    assert_hidden(&secret, &log);
+}
+
+#[tokio::test]
+async fn truth_a_problem_with_inputs_quotes_no_part_of_a_secret() {
+    let secret: String = (0..160_u8)
+        .map(|n| char::from(b'a' + n % 26 * 7 % 26))
+        .collect();
+    let agent = ReAct::dynamic("n: int -> answer", Tools::new()).unwrap();
+    let agent = agent.with_model(ScriptedModel::new([]));
+    let settings = Settings::new().secrets(Secrets::new().with(&secret).unwrap());
+    let call = agent.call(values! { n: secret });
+    let error = enact::scope(settings, call.into_future())
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("[redacted]"), "{error}");
+    assert_hidden(&secret, &error.to_string());
+}

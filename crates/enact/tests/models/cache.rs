@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use enact::model::{
     ANSWERED_BY_CACHE, Cached, Function, Functions, LanguageModel as _, ModelErrorKind,
-    ModelOptions, Request, ScriptedModel, ToolChoice, Usage, call, fail, say,
+    ModelOptions, Recording, Request, ScriptedModel, Secrets, ToolChoice, Usage, call, fail, say,
 };
 use serde_json::{Map, Value, json};
 
@@ -108,4 +108,60 @@ async fn a_folder_outlives_the_program() {
     assert_eq!(third.complete(ask("hi")).await.unwrap().text, "anew");
     assert_eq!(third.complete(ask("hi")).await.unwrap().text, "anew");
     assert_eq!(files().len(), 1);
+}
+
+#[tokio::test]
+async fn truth_the_cache_keeps_no_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let secrets = Secrets::new().with("hush-hush-0123").unwrap();
+    let step = call("tell", json!({"key": "hush-hush-0123"}))
+        .thinking("It is hush-hush-0123.")
+        .reasoning("hush-hush-0123?");
+    let model = Cached::in_folder(ScriptedModel::new([step]), folder.path()).unwrap();
+    let model = model.with_secrets(secrets);
+    let first = model.complete(ask("hi")).await.unwrap();
+    assert!(
+        first.text.contains("hush"),
+        "whoever asks gets what was said"
+    );
+    for file in std::fs::read_dir(folder.path()).unwrap() {
+        let kept = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        assert!(!kept.contains("hush"), "{kept}");
+    }
+    let again = model.complete(ask("hi")).await.unwrap();
+    assert_eq!(again.text, "It is [redacted].");
+    assert_eq!(again.calls[0].arguments, r#"{"key":"[redacted]"}"#);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn truth_only_their_owner_can_read_replies_and_recordings() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mode = |path: &std::path::Path| {
+        let found = std::fs::metadata(path).unwrap();
+        found.permissions().mode() & 0o777
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("new/cache");
+    let model = Cached::in_folder(ScriptedModel::new([say("hi")]), &kept).unwrap();
+    model.complete(ask("hi")).await.unwrap();
+    let reply = std::fs::read_dir(&kept).unwrap().next().unwrap();
+    let reply = reply.unwrap().path();
+    assert_eq!((mode(&kept), mode(&reply)), (0o700, 0o600));
+    assert_eq!(mode(kept.parent().unwrap()), 0o700);
+
+    let tape = folder.path().join("tape.jsonl");
+    let record = || Recording::to_file(ScriptedModel::new([say("hi")]), &tape).unwrap();
+    record().complete(ask("hi")).await.unwrap();
+    assert_eq!(mode(&tape), 0o600);
+
+    // What others could read until now is closed when it is used again.
+    for file in [&tape, &reply] {
+        let open = std::fs::Permissions::from_mode(0o644);
+        std::fs::set_permissions(file, open).unwrap();
+    }
+    record().complete(ask("hi")).await.unwrap();
+    model.complete(ask("hi")).await.unwrap();
+    assert_eq!((mode(&tape), mode(&reply)), (0o600, 0o600));
 }

@@ -195,3 +195,18 @@ fn it_changes_nothing_and_what_it_reads_changes() {
         (Effect::ReadOnly, true)
     );
 }
+
+#[tokio::test]
+async fn truth_a_page_of_ampersands_is_read_at_once() {
+    let site = Site::start(|_| page("text/html", "&".repeat(499_000))).await;
+    let began = Instant::now();
+    let read = get(&web(&site), &format!("http://{}/", site.at))
+        .await
+        .unwrap();
+    assert_eq!(read["text"].as_str().unwrap().len(), 499_000);
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
+}

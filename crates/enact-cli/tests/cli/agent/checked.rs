@@ -244,6 +244,30 @@ timeout = "soon"
 }
 
 #[test]
+fn truth_arguments_and_queries_of_servers_hold_no_secrets() {
+    let found = problems(
+        r#"signature = "a -> b"
+[mcp.wrong]
+command = "x"
+args = ["--verbose", "--token", "abc-12345"]
+[mcp.far]
+url = "https://a.example/mcp?api_key=abc-12345"
+[mcp.right]
+command = "x"
+args = ["--token", "${TOKEN}", "--max-tokens", "5"]
+[mcp.near]
+url = "https://a.example/mcp?api_key=${TOKEN}&page=1"
+"#,
+    );
+    let places: Vec<&str> = found
+        .iter()
+        .map(|line| line.split(": ").next().unwrap())
+        .collect();
+    assert_eq!(places, ["4:33", "6:7"], "{found:#?}");
+    assert!(!found.join("\n").contains("12345"), "{found:#?}");
+}
+
+#[test]
 fn agents_that_call_each_other_in_a_circle_are_refused_by_name() {
     let place = Place::new();
     let calls = |other: &str| {

@@ -106,14 +106,19 @@ fn failures_inside_a_reply_have_kinds() {
 #[test]
 fn the_servers_words_are_bounded_and_without_secrets() {
     let long = format!(
-        "bad key {KEY} or sk-se***6789\n\n\tthen {}",
-        "x".repeat(5000)
+        "bad key {KEY} or sk-se***6789\n\n\tthen {}{}",
+        "xxx ".repeat(20),
+        "y".repeat(5000)
     );
     let body = json!({"error": {"message": long}}).to_string();
     let text = failures().status(401, None, body.as_bytes()).to_string();
     assert!(
         text.contains("bad key [redacted] or [redacted] then xxx"),
         "{text}"
+    );
+    assert!(
+        !text.contains("yy"),
+        "half a word may be half a secret: {text}"
     );
     assert!(text.contains("OPENAI_API_KEY"));
     assert!(text.chars().count() < 600, "{text}");

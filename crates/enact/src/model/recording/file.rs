@@ -31,10 +31,24 @@ impl Heading {
             enact_recording: FORMAT,
             model: model.name().to_owned(),
             provider: model.provider().map(str::to_owned),
-            base_url: model.base_url().map(str::to_owned),
+            base_url: model.base_url().map(without_credentials),
             capabilities: model.capabilities(),
             notes: Map::new(),
         }
+    }
+}
+
+/// An address without user, password and query, which may hold keys. The clients of this crate give
+/// it like that; others may not.
+fn without_credentials(address: &str) -> String {
+    let bare = address.split(['?', '#']).next().unwrap_or_default();
+    match bare.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = host.rsplit('@').next().unwrap_or_default();
+            format!("{scheme}://{host}{path}")
+        }
+        None => bare.to_owned(),
     }
 }
 

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::RecordingError;
 use super::file::{Exchange, Failed, Heading, Lines};
 use crate::model::canonical::canonical;
+use crate::model::private;
 use crate::model::{
     Capabilities, Chunk, LanguageModel, ModelError, ModelErrorKind, ReplyBuilder, ReplyStream,
     Request, Secrets,
@@ -41,7 +42,8 @@ impl<M: LanguageModel> Recording<M> {
         Self::on(model, Tape::new(Box::new(writer), Vec::new()))
     }
 
-    /// Writes to a file. A recording that is there is gone on with; nothing in it is changed.
+    /// Writes to a file, which only its owner can read. A recording that is there is gone on with;
+    /// nothing in it is changed.
     ///
     /// # Errors
     /// When the file cannot be opened, or is not a recording, or is of another model of this name.
@@ -51,7 +53,7 @@ impl<M: LanguageModel> Recording<M> {
             path: path.to_owned(),
             source,
         };
-        let file = OpenOptions::new().append(true).create(true).open(path);
+        let file = private::open(OpenOptions::new().append(true).create(true), path);
         let file = file.map_err(io)?;
         let known = Lines::read(path)?;
         let heading = Heading::of(&model);

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 
+use crate::model::Secrets;
 use crate::tool::{FnTool, ToolError};
 
 /// Variables that a command sees unless others are allowed: none that holds a key.
@@ -126,9 +127,9 @@ impl Shell {
             "shell",
             "Runs a command in a shell, without input, and gives its exit code and output. A \
              person has to agree first.",
-            move |args: Args, _context| {
+            move |args: Args, context| {
                 let shell = Arc::clone(&shell);
-                async move { shell.run(&args.command).await }
+                async move { shell.run(&args.command, context.secrets()).await }
             },
         )
         .require_confirmation()
@@ -136,7 +137,7 @@ impl Shell {
         .timeout(self.timeout)
     }
 
-    async fn run(&self, command: &str) -> Result<Ran, ToolError> {
+    async fn run(&self, command: &str, secrets: &Secrets) -> Result<Ran, ToolError> {
         let names = USUAL.iter().copied();
         let names = names.chain(self.variables.iter().map(String::as_str));
         let seen = names.filter_map(|name| Some((name, std::env::var_os(name)?)));
@@ -187,8 +188,8 @@ impl Shell {
         };
         Ok(Ran {
             exit_code: status.ok().as_ref().and_then(ExitStatus::code),
-            stdout: out.text(),
-            stderr: err.text(),
+            stdout: out.text(secrets),
+            stderr: err.text(secrets),
         })
     }
 }
@@ -249,16 +250,25 @@ impl Bounded {
         self.left_out += excess as u64;
     }
 
-    fn text(mut self) -> String {
-        let head = String::from_utf8_lossy(&self.head);
-        let tail = String::from_utf8_lossy(self.tail.make_contiguous());
+    /// The output without secrets, which may lie across what is left out.
+    fn text(mut self, secrets: &Secrets) -> String {
         match self.left_out {
             // Nothing is between them: a character may lie across.
             0 => {
                 let whole: Vec<u8> = self.head.iter().chain(&self.tail).copied().collect();
-                String::from_utf8_lossy(&whole).into_owned()
+                secrets
+                    .redact(&String::from_utf8_lossy(&whole))
+                    .into_owned()
             }
-            bytes => format!("{head}\n… {bytes} bytes left out …\n{tail}"),
+            bytes => {
+                // Half a character would hide half a secret beside it.
+                let half = char::REPLACEMENT_CHARACTER;
+                let head = String::from_utf8_lossy(&self.head);
+                let head = secrets.redact_head(head.trim_end_matches(half));
+                let tail = String::from_utf8_lossy(self.tail.make_contiguous());
+                let tail = secrets.redact_tail(tail.trim_start_matches(half));
+                format!("{head}\n… {bytes} bytes left out …\n{tail}")
+            }
         }
     }
 }

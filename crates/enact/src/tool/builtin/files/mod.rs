@@ -135,9 +135,12 @@ impl Files {
         FnTool::new(
             "read_file",
             "Reads a text file, whole or from a line on.",
-            move |args: ReadArgs, _context| {
+            move |args: ReadArgs, context| {
                 let folder = Arc::clone(&folder);
-                off_thread(move || read::lines(&folder, &args.path, args.from_line, args.max_lines))
+                off_thread(move || {
+                    let (first, most) = (args.from_line, args.max_lines);
+                    read::lines(&folder, &args.path, first, most, context.secrets())
+                })
             },
         )
         .read_only()

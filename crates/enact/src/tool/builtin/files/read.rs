@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::folder::{Folder, relative, shown};
+use crate::model::Secrets;
 use crate::tool::ToolError;
 
 /// The largest file that is opened.
@@ -12,15 +13,18 @@ const MAX_LINES: usize = 400;
 /// The most characters in one result.
 const MAX_CHARACTERS: usize = 40_000;
 
-/// Lines of a text file, with a note when there are more.
+/// Lines of a text file without secrets, with a note when there are more.
 pub(super) fn lines(
     folder: &Folder,
     path: &str,
     from_line: Option<usize>,
     max_lines: Option<usize>,
+    secrets: &Secrets,
 ) -> Result<String, ToolError> {
     let path = relative(path)?;
     let text = text(folder, &path, MAX_BYTES)?;
+    // Before the lines are counted: a secret may be longer than what is shown of it.
+    let text = secrets.redact(&text);
     let first = from_line.unwrap_or(1).max(1);
     let wanted = max_lines.unwrap_or(MAX_LINES).clamp(1, MAX_LINES);
     let total = text.lines().count();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::folder::{Folder, refusal, relative, shown};
+use super::folder::{Folder, refusal, relative};
 use super::read;
 use super::walk::{Kind, entries};
 use crate::tool::{ToolContext, ToolError};
@@ -111,7 +111,11 @@ impl Search<'_> {
     }
 
     fn lines(&mut self, path: &Path, text: &str) {
-        let file = shown(path);
+        // Before anything is cut, and before it is searched: a search must not tell what is in a
+        // secret.
+        let text = &*self.context.redact(text);
+        // Whole, however long it is: nobody can open half a path.
+        let file = path.to_string_lossy().replace('\\', "/");
         for (number, line) in (1..).zip(text.lines()) {
             let is_match = match self.case {
                 Case::Differs => line.contains(&self.needle),

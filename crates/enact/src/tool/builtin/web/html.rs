@@ -33,7 +33,11 @@ const BLOCKS: [&str; 26] = [
     "ul",
 ];
 
-/// The text of a page.
+/// The most characters between `&` and `;`: those of `#x10FFFF`. Without a bound, a page of `&` would
+/// be searched to its end for each of them.
+const LONGEST_REFERENCE: usize = 8;
+
+/// The text of a page, in time that grows with its length and not faster.
 pub(super) fn text(html: &str) -> String {
     let mut lines = Lines::default();
     let mut rest = html;
@@ -136,7 +140,8 @@ fn decoded(text: &str) -> String {
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
-        let found = rest.find(';').filter(|end| *end <= 8);
+        let mut near = rest.bytes().take(LONGEST_REFERENCE + 1);
+        let found = near.position(|byte| byte == b';');
         let Some((end, c)) = found.and_then(|end| Some((end, reference(&rest[..end])?))) else {
             out.push('&');
             continue;
@@ -146,6 +151,17 @@ fn decoded(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// The beginning of a page without a character reference that is cut off at its end.
+pub(super) fn without_half_reference(html: &str) -> &str {
+    let mut last = html.bytes().rev().take(LONGEST_REFERENCE + 1);
+    match last.position(|byte| matches!(byte, b'&' | b';')) {
+        Some(back) if html.as_bytes()[html.len() - 1 - back] == b'&' => {
+            &html[..html.len() - 1 - back]
+        }
+        _ => html,
+    }
 }
 
 fn reference(name: &str) -> Option<char> {
@@ -183,6 +199,44 @@ mod tests {
             <b>bold</b>text<br>next</p><table><tr><td>a<td>b</tr></table></body></html>";
         let expected = "A & B\nHello, world\n1 < 2 € &unknown; boldtext\nnext\na b";
         assert_eq!(text(page), expected);
+    }
+
+    #[test]
+    fn truth_twice_the_page_takes_about_twice_the_time() {
+        let least = |page: &str| {
+            let once = || {
+                let began = std::time::Instant::now();
+                std::hint::black_box(text(page));
+                began.elapsed()
+            };
+            std::iter::repeat_with(once).take(5).min().unwrap()
+        };
+        for piece in [
+            "&",
+            "&#",
+            "&a;",
+            "<",
+            "</",
+            "<!--",
+            "<!-- -->",
+            "<p>",
+            "<div><b>",
+            "<script>",
+            "<svg></svg>",
+            "<svg></p>",
+            "<a href='",
+            "</////",
+            "&amp;",
+            " ",
+            "é&",
+        ] {
+            let short = piece.repeat(250_000 / piece.len());
+            let long = piece.repeat(500_000 / piece.len());
+            let (short, long) = (least(&short), least(&long));
+            // Times this short are mostly noise.
+            let bound = (short * 3).max(std::time::Duration::from_millis(250));
+            assert!(long < bound, "{piece}: {short:?}, then {long:?}");
+        }
     }
 
     #[test]

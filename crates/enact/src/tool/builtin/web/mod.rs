@@ -22,6 +22,7 @@ use serde::Deserialize;
 pub use self::host::HostError;
 use self::host::HostPattern;
 use self::page::Page;
+use crate::model::Secrets;
 use crate::tool::{FnTool, ToolError};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -106,9 +107,9 @@ impl Web {
         FnTool::new(
             "http_get",
             "Reads a page of the web: text and JSON as they are, HTML as its text.",
-            move |args: Args, _context| {
+            move |args: Args, context| {
                 let web = Arc::clone(&web);
-                async move { web.get(&args.url).await }
+                async move { web.get(&args.url, context.secrets()).await }
             },
         )
         .read_only()
@@ -116,14 +117,14 @@ impl Web {
         .timeout(self.timeout)
     }
 
-    async fn get(&self, address: &str) -> Result<Page, ToolError> {
+    async fn get(&self, address: &str, secrets: &Secrets) -> Result<Page, ToolError> {
         let mut url = Url::parse(address.trim())
             .map_err(|error| ToolError::new(format!("this is no address: {error}")))?;
         for _ in 0..=MAX_REDIRECTS {
             let response = self.ask(&url).await?;
             let next = response.headers().get(LOCATION);
             if !response.status().is_redirection() || next.is_none() {
-                return page::read(url.as_str(), response, self.max_bytes).await;
+                return page::read(url.as_str(), response, self.max_bytes, secrets).await;
             }
             let next = next.and_then(|next| next.to_str().ok());
             url = next.and_then(|next| url.join(next).ok()).ok_or_else(|| {

@@ -5,7 +5,9 @@ use reqwest::header::CONTENT_TYPE;
 use serde::Serialize;
 
 use super::{failed, html};
+use crate::model::Secrets;
 use crate::tool::ToolError;
+use crate::tool::builtin::off_thread;
 
 /// A page as a model sees it.
 #[derive(Debug, Serialize)]
@@ -20,11 +22,12 @@ pub(super) struct Page {
     is_cut: bool,
 }
 
-/// Reads a page, up to so many bytes.
+/// Reads a page, up to so many bytes, without secrets.
 pub(super) async fn read(
     url: &str,
     mut response: Response,
     max_bytes: usize,
+    secrets: &Secrets,
 ) -> Result<Page, ToolError> {
     let status = response.status().as_u16();
     let declared = response.headers().get(CONTENT_TYPE);
@@ -46,17 +49,38 @@ pub(super) async fn read(
             break;
         }
     }
-    let text = String::from_utf8_lossy(&bytes);
+    let secrets = secrets.clone();
+    // Half a megabyte of markup takes a moment, in which other tasks have to go on.
+    let text = off_thread(move || Ok(shown(&bytes, is_html, is_cut, &secrets))).await?;
     Ok(Page {
         url: url.to_owned(),
         status,
         content_type: sort,
-        text: match is_html {
-            true => html::text(&text),
-            false => text.into_owned(),
-        },
+        text,
         is_cut,
     })
+}
+
+/// The text of a page for a reader.
+fn shown(bytes: &[u8], is_html: bool, is_cut: bool, secrets: &Secrets) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut text = &*text;
+    if is_cut {
+        // Half a character, and half a character reference, would hide half a secret before it.
+        text = text.trim_end_matches(char::REPLACEMENT_CHARACTER);
+        text = match is_html {
+            true => html::without_half_reference(text),
+            false => text,
+        };
+    }
+    let text = match is_html {
+        true => html::text(text),
+        false => text.to_owned(),
+    };
+    match is_cut {
+        true => secrets.redact_head(&text),
+        false => secrets.redact(&text).into_owned(),
+    }
 }
 
 fn is_text(sort: &str) -> bool {

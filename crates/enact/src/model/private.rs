@@ -1,0 +1,46 @@
+//! Files and folders that only their owner can read: they hold whole conversations.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Opens a file to write to it. A new one is for its owner alone, and an existing one becomes so.
+pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    let file = options.open(path)?;
+    tighten(&file, path);
+    Ok(file)
+}
+
+/// Takes the rights of everybody else away from a file.
+pub(super) fn tighten(file: &File, path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let open = file.metadata().ok().filter(|found| {
+            // A device such as `/dev/stdout` belongs to everybody.
+            found.is_file() && found.permissions().mode() & 0o077 != 0
+        });
+        if let Some(found) = open {
+            let own = std::fs::Permissions::from_mode(found.permissions().mode() & 0o700);
+            if let Err(error) = file.set_permissions(own) {
+                let path = path.display();
+                tracing::warn!(%error, "others can read `{path}`, and this cannot be changed");
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (file, path);
+}
+
+/// Makes a folder, and those above it, for the owner alone. One that exists stays as it is: it may
+/// hold other things, too.
+pub(super) fn create_folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
