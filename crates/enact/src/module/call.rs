@@ -157,8 +157,9 @@ impl<'a, S: Shape> Call<'a, S> {
         self.give(Given::Decision(confirmation_id.into(), decision))
     }
 
-    /// Answers the one open question of a resumed run in words: `yes`, `no`, an edit as JSON,
-    /// anything else is feedback. See [`Question::read`](crate::Question::read).
+    /// Answers the one open question of a resumed run in words: `yes`, `no`, an edit, anything else
+    /// is feedback. See [`Question::read`](crate::Question::read). An edit that cannot be read is an
+    /// error with the run, whose question stays open.
     pub fn respond(self, text: impl Into<String>) -> Self {
         self.give(Given::Text(text.into()))
     }
@@ -422,7 +423,7 @@ async fn answer(state: &mut RunState, world: &World, decisions: Vec<Given>) -> R
                 let [question] = open.as_slice() else {
                     return Err(AnswerError::NotOne(open.len()).into());
                 };
-                state.answer(&question.confirmation_id, question.read(&text))?
+                state.answer(&question.confirmation_id, question.read(&text)?)?
             }
         };
         driver::record(state, world, [event]).await?;

@@ -17,6 +17,7 @@ mod confidence;
 mod conformance;
 mod context;
 mod delegating;
+mod editing;
 mod endings;
 mod fever;
 mod finishing;
