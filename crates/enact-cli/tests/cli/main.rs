@@ -20,6 +20,8 @@ mod mcp;
 mod models;
 mod place;
 mod plain;
+#[cfg(unix)]
+mod questions;
 mod recording;
 mod rules;
 mod secrets;

@@ -166,8 +166,8 @@ impl Question {
     fn object(&self, text: &str) -> Result<Values, AnswerError> {
         match serde_json::from_str(text) {
             Ok(Value::Object(object)) => Ok(object),
-            Ok(_) => Err(self.unreadable("it is not a JSON object")),
-            Err(error) => Err(self.unreadable(&format!("it is not JSON: {error}"))),
+            Ok(_) => Err(self.unreadable("the edit is not a JSON object")),
+            Err(error) => Err(self.unreadable(&format!("the edit is not JSON: {error}"))),
         }
     }
 
@@ -224,7 +224,7 @@ pub enum AnswerError {
     Empty,
     /// What was typed begins like an edit and cannot be read as one.
     #[error(
-        "the edit cannot be read ({problem}): write the arguments that change, as in \
+        "this edit cannot be read ({problem}): write the arguments that change, as in \
          edit {{\"{argument}\": \"new value\"}}, or all of them, as in \
          {{\"edit\": {{\"args\": {{…}}}}}}; feedback for the model begins with another word"
     )]
