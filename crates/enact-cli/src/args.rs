@@ -163,6 +163,11 @@ pub(crate) struct ResumeArgs {
     #[arg(long, num_args = 2, value_names = ["ID", "TEXT"])]
     pub(crate) answer: Vec<String>,
 
+    /// Resume a run that was not begun by this user on this machine, without asking: start the
+    /// commands and contact the addresses that its log names.
+    #[arg(long)]
+    pub(crate) trust: bool,
+
     /// Go on although the end of the log cannot be read.
     #[arg(long)]
     pub(crate) despite_damage: bool,

@@ -21,6 +21,7 @@ mod secrets;
 mod store;
 mod telemetry;
 mod tools;
+mod trust;
 mod view;
 
 use std::process::ExitCode;
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
             return Exit::Failed.into();
         }
     };
-    if let Err(failure) = secrets::configure(&[]) {
+    if let Err(failure) = secrets::configure(&[], None) {
         failure.print();
         return failure.exit.into();
     }

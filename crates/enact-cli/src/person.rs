@@ -64,7 +64,7 @@ impl Person {
         !matches!(self, Self::Nobody)
     }
 
-    fn screen<'a>(&'a self, narrator: &'a Narrator) -> &'a Screen {
+    pub(crate) fn screen<'a>(&'a self, narrator: &'a Narrator) -> &'a Screen {
         match self {
             Self::Elsewhere(screen) => screen,
             Self::Watching | Self::Talking(_) | Self::Pipe | Self::Nobody => narrator.screen(),
@@ -134,6 +134,24 @@ impl Person {
                 Err(problem) => self.refuse(narrator, &problem),
             }
         }
+    }
+
+    /// Asks for a yes or a no. Whoever says neither has not agreed.
+    pub(crate) async fn agrees(
+        &self,
+        narrator: &Narrator,
+        prompt: &str,
+        interrupted: &CancellationToken,
+    ) -> bool {
+        let screen = self.screen(narrator);
+        while let Line::Typed(typed) = self.read_line(screen, prompt, interrupted).await {
+            match typed.trim().to_ascii_lowercase().as_str() {
+                "y" | "yes" => return true,
+                "n" | "no" => return false,
+                _ => self.refuse(narrator, "type yes or no"),
+            }
+        }
+        false
     }
 
     async fn read_line(

@@ -2,6 +2,7 @@
 
 use enact::Settings;
 use enact::model::{SecretError, Secrets};
+use enact::run::SealKey;
 use enact_genai::Provider;
 
 use crate::exit::Failure;
@@ -14,8 +15,8 @@ const VARIABLE: &str = "ENACT_SECRETS";
 const SHORTEST_KEY: usize = 16;
 
 /// Keeps secrets out of all runs of this process: those of the environment, and the values of these
-/// variables, which an agent names.
-pub(crate) fn configure(named: &[String]) -> Result<(), Failure> {
+/// variables, which an agent names. With a key, the runs that begin are sealed.
+pub(crate) fn configure(named: &[String], seal: Option<SealKey>) -> Result<(), Failure> {
     let (mut secrets, mut problems) = gathered();
     let told = |problems: &[(String, SecretError)], who: &str| match problems.first() {
         None => Ok(()),
@@ -29,7 +30,11 @@ pub(crate) fn configure(named: &[String]) -> Result<(), Failure> {
         secrets = add(secrets, name, &mut problems);
     }
     told(&problems, "`secrets` of the agent file")?;
-    enact::configure(Settings::new().secrets(secrets));
+    let mut settings = Settings::new().secrets(secrets);
+    if let Some(key) = seal {
+        settings = settings.seal_key(key);
+    }
+    enact::configure(settings);
     Ok(())
 }
 

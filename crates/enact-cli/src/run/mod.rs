@@ -2,6 +2,7 @@
 
 mod asked;
 mod build;
+mod deeds;
 mod history;
 mod inputs;
 mod setup;
@@ -20,6 +21,7 @@ use crate::report::{self, Status};
 use crate::view::{Ink, Narrator, Screen, Stream, show_outputs, show_waiting, spoken_reason};
 use crate::{agent, interrupt};
 
+pub(crate) use self::deeds::deeds;
 pub(crate) use self::setup::{Rebuilt, Setup};
 
 /// Runs an agent and shows what came of it.

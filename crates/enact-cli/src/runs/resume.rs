@@ -12,6 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::person::Person;
 use crate::report;
 use crate::run::{Kept, Rebuilt, Setup, print_ending, print_refusal, stream};
+use crate::trust::{self, Consent};
 use crate::view::{Narrator, Screen};
 use crate::{interrupt, store};
 
@@ -42,11 +43,19 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
             return Ok(print_refusal(args.json, &narrator, &stored.run, &failure));
         }
     };
+    let key = trust::key();
+    let consent = match (args.trust, args.json) {
+        (true, _) => Consent::Given,
+        (false, true) => Consent::Refuse,
+        (false, false) => Consent::Ask,
+    };
+    let narrator = Narrator::new(Screen::new(stream(args.json)), "");
+    trust::check(&stored.run, key.as_ref(), consent, &narrator).await?;
     let Rebuilt {
         agent,
         model,
         servers,
-    } = Setup::rebuild(&stored.run, &store, &args.recording).await?;
+    } = Setup::rebuild(&stored.run, &store, &args.recording, key).await?;
     let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
     // What was done so far: nobody can decide about a call without it.
     for record in stored.run.records() {

@@ -8,6 +8,6 @@ pub(crate) mod text;
 mod values;
 
 pub(crate) use narrator::{Narrator, grouped, spoken_reason};
-pub(crate) use question::{show_question, show_waiting};
+pub(crate) use question::{show_question, show_value, show_waiting};
 pub(crate) use screen::{Ink, Screen, Stream};
-pub(crate) use values::show_outputs;
+pub(crate) use values::{call_line, show_outputs};

@@ -79,7 +79,7 @@ fn show_text(screen: &Screen, text: &str, extent: Extent) -> bool {
 }
 
 /// Shows a value by its name: text as it is, anything else as JSON.
-fn show_value(screen: &Screen, name: &str, value: &Value, extent: Extent) -> bool {
+pub(crate) fn show_value(screen: &Screen, name: &str, value: &Value, extent: Extent) -> bool {
     let name = exact::name(screen, Ink::Plain, name);
     let text = match value {
         Value::String(text) => text.clone(),

@@ -30,4 +30,5 @@ mod telemetry;
 #[cfg(unix)]
 mod terminal;
 mod tools;
+mod trust;
 mod usage;

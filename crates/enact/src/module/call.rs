@@ -17,6 +17,7 @@ use crate::run::{
     AgentSpec, AnswerError, Decision, Event, History, Limits, Parent, PredictorName, Record, Run,
     Started,
 };
+use crate::settings;
 use crate::signature::{Shape, Values};
 
 /// A call that has not begun. Set what it needs, then await it.
@@ -357,7 +358,12 @@ async fn begin(
     started.rules = core.program().rules.clone();
     started.parent = parent;
     started.is_unattended = is_unattended;
-    let event = world.redacted(Event::Started(Arc::new(started)))?;
+    let mut event = world.redacted(Event::Started(Arc::new(started)))?;
+    if let (Event::Started(started), Some(key)) = (&mut event, settings::current_seal_key()) {
+        // As it stands in the log, without secrets.
+        let seal = key.seal(started);
+        Arc::make_mut(started).seal = Some(seal);
+    }
     let record = Record::now(0, event);
     world.write(std::slice::from_ref(&record)).await?;
     let state = RunState::begin(core.program().clone(), wording, record)?;

@@ -34,6 +34,7 @@ mod promises;
 mod repair;
 mod saved;
 mod scratchpad;
+mod sealing;
 mod secrets;
 mod server;
 mod storing;
