@@ -172,6 +172,11 @@ pub(crate) struct ResumeArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) mcp_url: Vec<String>,
 
+    /// Resume a run that was not begun by this user on this machine, without asking: start the
+    /// commands and contact the addresses that its log names.
+    #[arg(long)]
+    pub(crate) trust: bool,
+
     /// Go on although the end of the log cannot be read.
     #[arg(long)]
     pub(crate) despite_damage: bool,

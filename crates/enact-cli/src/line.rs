@@ -1,6 +1,6 @@
 //! One line that somebody types.
 
-use std::io::BufRead as _;
+use std::io::{BufRead as _, IsTerminal as _};
 
 use enact::CancellationToken;
 
@@ -18,10 +18,14 @@ pub(crate) enum Line {
 
 /// A line of standard input. Waits on a thread of its own, so that Ctrl-C is heard.
 pub(crate) async fn read(interrupted: &CancellationToken) -> Line {
-    let reading = tokio::task::spawn_blocking(|| {
-        let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().read_until(b'\n', &mut bytes);
-        read.map(|count| (count > 0).then(|| String::from_utf8_lossy(&bytes).into_owned()))
+    let stop = interrupted.clone();
+    let reading = tokio::task::spawn_blocking(move || {
+        let bytes = if std::io::stdin().is_terminal() {
+            terminal::line(&stop)
+        } else {
+            buffered_line()
+        };
+        bytes.map(|bytes| (!bytes.is_empty()).then(|| String::from_utf8_lossy(&bytes).into_owned()))
     });
     tokio::select! {
         biased;
@@ -30,5 +34,82 @@ pub(crate) async fn read(interrupted: &CancellationToken) -> Line {
             Ok(Ok(Some(line))) => Line::Typed(line),
             _ => Line::End,
         },
+    }
+}
+
+/// Forgets what was typed at the terminal and not yet read, half a line included. What comes
+/// through a pipe stays: there, each line is the answer to one question.
+pub(crate) fn forget_typed() {
+    if std::io::stdin().is_terminal() {
+        terminal::forget();
+    }
+}
+
+fn buffered_line() -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_until(b'\n', &mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(unix)]
+mod terminal {
+    use std::io::{Result, stdin};
+    use std::os::fd::AsFd as _;
+
+    use enact::CancellationToken;
+    use nix::errno::Errno;
+    use nix::poll::{PollFd, PollFlags, poll};
+    use nix::sys::termios::{FlushArg, tcflush};
+    use nix::unistd::read;
+
+    /// How soon a thread that waits notices that nobody wants its line any more.
+    const NOTICE_MS: u16 = 100;
+
+    pub(super) fn forget() {
+        // A terminal that cannot be flushed has nothing to forget.
+        let _ = tcflush(stdin(), FlushArg::TCIFLUSH);
+    }
+
+    /// A line, straight from the terminal: what a buffer held back would look like an answer to the
+    /// next question. A thread that is left behind must not take that answer either, so it ends.
+    pub(super) fn line(stop: &CancellationToken) -> Result<Vec<u8>> {
+        let stdin = stdin();
+        let mut line = Vec::new();
+        let mut chunk = [0; 1024];
+        while !stop.is_cancelled() {
+            let mut waiting = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+            match poll(&mut waiting, NOTICE_MS) {
+                Ok(0) | Err(Errno::EINTR) => continue,
+                Ok(_) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let count = match read(&stdin, &mut chunk) {
+                Ok(count) => count,
+                Err(Errno::EINTR | Errno::EAGAIN) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let read = &chunk[..count];
+            let end = read.iter().position(|byte| *byte == b'\n');
+            line.extend_from_slice(&read[..end.unwrap_or(count)]);
+            if end.is_some() {
+                line.push(b'\n');
+            }
+            if end.is_some() || count == 0 {
+                break;
+            }
+        }
+        Ok(line)
+    }
+}
+
+#[cfg(not(unix))]
+mod terminal {
+    use enact::CancellationToken;
+
+    /// There is no safe way to empty a console here.
+    pub(super) fn forget() {}
+
+    pub(super) fn line(_: &CancellationToken) -> std::io::Result<Vec<u8>> {
+        super::buffered_line()
     }
 }

@@ -21,6 +21,7 @@ mod secrets;
 mod store;
 mod telemetry;
 mod tools;
+mod trust;
 mod view;
 
 use std::process::ExitCode;

@@ -1,17 +1,21 @@
 //! The person at the terminal, who is asked before a tool runs that wants it.
 
 use std::io::IsTerminal as _;
+use std::time::Duration;
 
 use enact::run::{Event, QuestionKind};
 use enact::{CancellationToken, Decision, Question, Run};
-use serde_json::Value;
 
 use crate::editor::{Editor, Prompt, Recall};
 use crate::line::{self, Line};
-use crate::view::{Ink, Narrator, Screen, Stream, output_lines, text};
+use crate::view::exact::{self, Extent};
+use crate::view::{Ink, Narrator, Screen, Stream, show_question, text};
 
-/// The most lines of one argument that a question shows.
-const ARGUMENT_LINES: usize = 40;
+/// The most lines of the thought before a question.
+const THOUGHT_LINES: usize = 40;
+/// How long a question is on the screen before an answer to it is taken: keys that come sooner are
+/// the end of what was typed before.
+const GLANCE: Duration = Duration::from_millis(250);
 
 /// Who is asked.
 #[derive(Debug)]
@@ -60,7 +64,7 @@ impl Person {
         !matches!(self, Self::Nobody)
     }
 
-    fn screen<'a>(&'a self, narrator: &'a Narrator) -> &'a Screen {
+    pub(crate) fn screen<'a>(&'a self, narrator: &'a Narrator) -> &'a Screen {
         match self {
             Self::Elsewhere(screen) => screen,
             Self::Watching | Self::Talking(_) | Self::Pipe | Self::Nobody => narrator.screen(),
@@ -80,13 +84,14 @@ impl Person {
         }
         narrator.screen().idle();
         let screen = self.screen(narrator);
-        show(screen, question);
+        let mut is_cut = show_question(screen, question, Extent::Ends);
         if matches!(self, Self::Elsewhere(_)) {
             show_thought(screen, run);
         }
         // The first argument as the example: an edit names those that change.
         let argument = question.tool_call.args.keys().next();
-        let argument = text::one_line(argument.map_or("argument", String::as_str));
+        let argument = exact::spelled_out(argument.map_or("argument", String::as_str));
+        let argument = text::ends(&argument, 30);
         let prompt = match question.kind {
             QuestionKind::InDoubt => {
                 "[y]es, run it again / [n]o, it did not happen / happened RESULT:".to_owned()
@@ -97,6 +102,10 @@ impl Person {
             }
         };
         loop {
+            let prompt = match is_cut {
+                true => format!("[s]how all / {prompt}"),
+                false => prompt.clone(),
+            };
             let typed = match (self.read_line(screen, &prompt, interrupted).await, self) {
                 (Line::Interrupted | Line::Cleared, _) => return Answer::Interrupted,
                 (Line::End, Self::Pipe) => {
@@ -105,7 +114,7 @@ impl Person {
                         "   (Nobody is there to ask. This is a demo in a throw-away folder, so it \
                          answers yes itself.)",
                     );
-                    return Answer::Decided(question.read("yes"));
+                    return Answer::Decided(Decision::Approve);
                 }
                 (Line::End, _) => return Answer::Nobody,
                 (Line::Typed(typed), Self::Pipe) => {
@@ -115,11 +124,34 @@ impl Person {
                 }
                 (Line::Typed(typed), _) => typed,
             };
+            let wants_all = matches!(typed.trim().to_ascii_lowercase().as_str(), "s" | "show");
+            if is_cut && wants_all {
+                is_cut = show_question(screen, question, Extent::Whole);
+                continue;
+            }
             match decision(&typed, question) {
                 Ok(decision) => return Answer::Decided(decision),
                 Err(problem) => self.refuse(narrator, &problem),
             }
         }
+    }
+
+    /// Asks for a yes or a no. Whoever says neither has not agreed.
+    pub(crate) async fn agrees(
+        &self,
+        narrator: &Narrator,
+        prompt: &str,
+        interrupted: &CancellationToken,
+    ) -> bool {
+        let screen = self.screen(narrator);
+        while let Line::Typed(typed) = self.read_line(screen, prompt, interrupted).await {
+            match typed.trim().to_ascii_lowercase().as_str() {
+                "y" | "yes" => return true,
+                "n" | "no" => return false,
+                _ => self.refuse(narrator, "type yes or no"),
+            }
+        }
+        false
     }
 
     async fn read_line(
@@ -128,6 +160,14 @@ impl Person {
         prompt: &str,
         interrupted: &CancellationToken,
     ) -> Line {
+        if !matches!(self, Self::Pipe) {
+            // Keys that were pressed before the question could be seen are no answer to it.
+            tokio::select! {
+                biased;
+                () = interrupted.cancelled() => return Line::Interrupted,
+                () = tokio::time::sleep(GLANCE) => line::forget_typed(),
+            }
+        }
         let prompt = Prompt::new(screen, Ink::Question, &format!("   {prompt} "));
         let Self::Talking(editor) = self else {
             screen.write(prompt.styled());
@@ -155,108 +195,40 @@ impl Person {
     }
 }
 
-fn show(screen: &Screen, question: &Question) {
-    let call = &question.tool_call;
-    let name = screen.paint(Ink::Tool, &text::one_line(&call.name));
-    let mark = screen.paint(Ink::Question, "?");
-    screen.line(&match question.kind {
-        QuestionKind::InDoubt => format!(
-            "   {mark} {name} had started when its process ended: did it happen? Run it again?"
-        ),
-        QuestionKind::Clarify => format!("   {mark} {name} asks:"),
-        _ => format!("   {mark} may {name} run with these arguments?"),
-    });
-    if question.kind == QuestionKind::Clarify {
-        for line in text::lines(&question.question, screen.room(5)) {
-            screen.line(&format!("     {line}"));
-        }
-        return;
-    }
-    for (name, value) in &call.args {
-        let name = text::one_line(name);
-        let mut lines = output_lines(value, screen.room(9));
-        // A person agrees to what they see: what they do not see is counted.
-        if lines.len() > ARGUMENT_LINES {
-            let more = lines.len() - ARGUMENT_LINES;
-            lines.truncate(ARGUMENT_LINES);
-            lines.push(format!("… {more} more lines"));
-        }
-        match lines.as_slice() {
-            [] => screen.line(&format!("     {name}: (empty)")),
-            [only] => screen.line(&format!("     {name}: {only}")),
-            several => {
-                screen.line(&format!("     {name}:"));
-                for line in several {
-                    screen.line(&format!("       │ {line}"));
-                }
-            }
-        }
-    }
-}
-
 fn show_thought(screen: &Screen, run: &Run) {
     let thought = run.events().rev().find_map(|event| match event {
         Event::Stepped(step) => Some(step.thought()),
         _ => None,
     });
     if let Some(thought) = thought.filter(|thought| !thought.trim().is_empty()) {
-        for line in text::first_lines(thought.trim(), screen.room(5), ARGUMENT_LINES) {
+        for line in text::first_lines(thought.trim(), screen.room(5), THOUGHT_LINES) {
             screen.line(&format!("     {}", screen.paint(Ink::Quiet, &line)));
         }
     }
 }
 
-/// Reads an answer. What looks like an edit and is none is an error: as feedback it would surprise
-/// whoever typed it.
+/// Reads an answer.
 fn decision(typed: &str, question: &Question) -> Result<Decision, String> {
-    let asked = &question.tool_call;
     let typed = typed.trim();
-    let happened = typed.strip_prefix("happened").map(str::trim);
-    if let (QuestionKind::InDoubt, Some(result)) = (question.kind, happened) {
-        let result = if result.is_empty() {
-            "It happened."
-        } else {
-            result
-        };
-        return Ok(Decision::Answer(result.to_owned()));
-    }
     if typed.is_empty() {
         return Err("type an answer: nothing runs without one".to_owned());
     }
-    if question.kind == QuestionKind::Clarify {
-        return Ok(question.read(typed));
+    let mut words = typed.splitn(2, char::is_whitespace);
+    let first = words.next().unwrap_or_default().to_ascii_lowercase();
+    let rest = words.next().map(str::trim);
+    match (question.kind, first.as_str(), rest) {
+        (QuestionKind::InDoubt, "happened", rest) => {
+            let result = rest.unwrap_or("It happened.");
+            Ok(Decision::Answer(result.to_owned()))
+        }
+        (QuestionKind::Confirm, "a" | "always", None) => Ok(Decision::ApproveAlways),
+        _ => question.read(typed).map_err(|error| error.to_string()),
     }
-    let is_always = matches!(typed.to_ascii_lowercase().as_str(), "a" | "always");
-    if question.kind == QuestionKind::Confirm && is_always {
-        return Ok(Decision::ApproveAlways);
-    }
-    let how = "to change arguments write: edit {\"argument\": \"new value\"}";
-    if typed.starts_with('{') {
-        return match question.read(typed) {
-            Decision::Feedback(_) => Err(format!("this is no edit: {how}")),
-            decision => Ok(decision),
-        };
-    }
-    let edit = typed.strip_prefix("edit").map(str::trim_start);
-    if let Some(json) = edit.filter(|rest| rest.is_empty() || rest.starts_with('{')) {
-        let changes = match serde_json::from_str(json) {
-            Ok(Value::Object(changes)) => changes,
-            Ok(_) => return Err(format!("this is no edit: {how}")),
-            Err(error) => return Err(format!("the edit is not JSON ({error}): {how}")),
-        };
-        let mut args = asked.args.clone();
-        args.extend(changes);
-        return Ok(Decision::Edit {
-            name: asked.name.clone(),
-            args,
-        });
-    }
-    Ok(question.read(typed))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -316,10 +288,9 @@ mod tests {
             (" Yes\n", Decision::Approve),
             ("n", Decision::Reject(None)),
             ("wait, yes?", Decision::Feedback("wait, yes?".to_owned())),
-            (
-                "edit it please",
-                Decision::Feedback("edit it please".to_owned()),
-            ),
+            ("yes.", Decision::Feedback("yes.".to_owned())),
+            ("OK", Decision::Feedback("OK".to_owned())),
+            ("a lot", Decision::Feedback("a lot".to_owned())),
             (
                 r#"edit {"path": "c"}"#,
                 edit(json!({"path": "c", "content": "b"})),
@@ -340,6 +311,8 @@ mod tests {
             "  ",
             "edit",
             "edit {",
+            "edit nonsense",
+            "Edit nonsense",
             r#"edit {"path": }"#,
             r#"{"path": "c"}"#,
             "{",

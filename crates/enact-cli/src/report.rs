@@ -6,12 +6,15 @@ use enact::{Question, Run, TerminationReason};
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure};
+use crate::view::exact;
 
 /// How a run stands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Status<'a> {
     Finished,
     Paused(&'a [Question]),
+    /// It waits still: an answer did not fit.
+    Refused(&'a [Question], &'a Failure),
     Failed(&'a Failure),
 }
 
@@ -20,6 +23,7 @@ pub(crate) fn object(run: Option<&Run>, status: Status<'_>) -> Value {
     let (name, questions, failure) = match status {
         Status::Finished => ("finished", [].as_slice(), None),
         Status::Paused(questions) => ("paused", questions, None),
+        Status::Refused(questions, failure) => ("paused", questions, Some(failure)),
         Status::Failed(failure) => ("failed", [].as_slice(), Some(failure)),
     };
     let reason = run.and_then(Run::termination);
@@ -74,7 +78,7 @@ pub(crate) fn print(object: &Value) {
         object.to_string()
     };
     // A reader that went away wants nothing more.
-    let _ = writeln!(stdout, "{text}");
+    let _ = writeln!(stdout, "{}", exact::escaped_json(&text));
 }
 
 /// Says why there is nothing to show of a run, to the program that asked for JSON and to a person.

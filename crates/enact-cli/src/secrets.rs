@@ -2,6 +2,7 @@
 
 use enact::Settings;
 use enact::model::{SecretError, Secrets};
+use enact::run::SealKey;
 use enact_genai::Provider;
 
 use crate::exit::Failure;
@@ -15,8 +16,13 @@ const VARIABLE: &str = "ENACT_SECRETS";
 const SHORTEST_KEY: usize = 16;
 
 /// Keeps secrets out of all runs of this process: those of the environment, the values of these
-/// variables, which an agent names, and those in the commands of its servers.
-pub(crate) fn configure(named: &[String], servers: Option<&Noted>) -> Result<(), Failure> {
+/// variables, which an agent names, and those in the commands of its servers. With a key, the runs
+/// that begin are sealed.
+pub(crate) fn configure(
+    named: &[String],
+    servers: Option<&Noted>,
+    seal: Option<SealKey>,
+) -> Result<(), Failure> {
     let (mut secrets, mut problems) = gathered();
     let told = |problems: &[(String, SecretError)], who: &str| match problems.first() {
         None => Ok(()),
@@ -33,7 +39,11 @@ pub(crate) fn configure(named: &[String], servers: Option<&Noted>) -> Result<(),
     if let Some(servers) = servers {
         secrets = servers.add_secrets(secrets);
     }
-    enact::configure(Settings::new().secrets(secrets));
+    let mut settings = Settings::new().secrets(secrets);
+    if let Some(key) = seal {
+        settings = settings.seal_key(key);
+    }
+    enact::configure(settings);
     Ok(())
 }
 

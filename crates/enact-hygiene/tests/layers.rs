@@ -34,7 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("telemetry", &[]),
-    ("settings", &["adapter", "model", "telemetry"]),
+    ("settings", &["adapter", "model", "run", "telemetry"]),
     (
         "module",
         &[

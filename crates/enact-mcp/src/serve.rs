@@ -208,7 +208,7 @@ async fn ask(peer: &Peer<RoleServer>, question: &Question) -> Result<Decision, S
     let said = said.map_err(|error| format!("asking failed: {error}"))?;
     match (said.action, said.content) {
         (ElicitationAction::Accept, Some(content)) => match content["answer"].as_str() {
-            Some(answer) => Ok(question.read(answer)),
+            Some(answer) => question.read(answer).map_err(|error| error.to_string()),
             None => Err("the answer is missing".to_owned()),
         },
         (ElicitationAction::Decline, _) => Ok(Decision::Reject(None)),

@@ -6,6 +6,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use enact::model::{ModelError, OpenAi, Retrying, ScriptedModel, call, calls};
+use enact::run::AnswerError;
 use enact::{Decision, LanguageModel, Outcome, Paused, Question, ReAct, tool, tools, values};
 use serde_json::{Value, json};
 
@@ -41,8 +42,9 @@ fn model() -> Result<Arc<dyn LanguageModel>, ModelError> {
 }
 
 /// The person. A terminal would read a line and hand it to `Question::read`, which takes
-/// `yes`, `no`, an edit as JSON, and anything else as feedback; free text is never a yes.
-fn decide(question: &Question) -> Decision {
+/// `yes`, `no`, an edit, and anything else as feedback; free text is never a yes. An edit that
+/// cannot be read is an error: a terminal would show it and ask again.
+fn decide(question: &Question) -> Result<Decision, AnswerError> {
     println!("? {}", question.question);
     let amount = question
         .tool_call
@@ -85,8 +87,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let decisions: Vec<(String, Decision)> = paused
             .questions()
             .iter()
-            .map(|question| (question.confirmation_id.clone(), decide(question)))
-            .collect();
+            .map(|question| Ok((question.confirmation_id.clone(), decide(question)?)))
+            .collect::<Result<_, AnswerError>>()?;
         let mut resumed = agent.resume(paused);
         for (confirmation_id, decision) in decisions {
             resumed = resumed.answer(confirmation_id, decision);

@@ -7,15 +7,18 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use crate::adapter::AdapterChoice;
 use crate::model::{LanguageModel, Secrets};
+use crate::run::SealKey;
 use crate::telemetry::CAPTURE_VARIABLE;
 
-/// A model and an adapter for whoever has none of its own, what spans hold, and what is kept out of runs.
+/// A model and an adapter for whoever has none of its own, what spans hold, what is kept out of runs,
+/// and what seals them.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     model: Option<Arc<dyn LanguageModel>>,
     adapter: Option<AdapterChoice>,
     content_in_spans: Option<bool>,
     secrets: Option<Secrets>,
+    seal_key: Option<SealKey>,
 }
 
 impl Settings {
@@ -70,12 +73,23 @@ impl Settings {
         }
     }
 
+    /// The same with a key that seals every run that begins, so that
+    /// [`Run::is_sealed_by`](crate::Run::is_sealed_by) recognises it later.
+    #[must_use]
+    pub fn seal_key(self, key: SealKey) -> Self {
+        Self {
+            seal_key: Some(key),
+            ..self
+        }
+    }
+
     fn over(self, other: &Settings) -> Self {
         Self {
             model: self.model.or_else(|| other.model.clone()),
             adapter: self.adapter.or_else(|| other.adapter.clone()),
             content_in_spans: self.content_in_spans.or(other.content_in_spans),
             secrets: self.secrets.or_else(|| other.secrets.clone()),
+            seal_key: self.seal_key.or_else(|| other.seal_key.clone()),
         }
     }
 }
@@ -85,6 +99,7 @@ static GLOBAL: RwLock<Settings> = RwLock::new(Settings {
     adapter: None,
     content_in_spans: None,
     secrets: None,
+    seal_key: None,
 });
 
 tokio::task_local! {
@@ -133,6 +148,11 @@ pub(crate) fn current_adapter() -> AdapterChoice {
 /// What is kept out of runs here, for whoever writes down something beside them.
 pub fn secrets() -> Secrets {
     current(|settings| settings.secrets.clone()).unwrap_or_default()
+}
+
+/// What seals runs that begin here.
+pub(crate) fn current_seal_key() -> Option<SealKey> {
+    current(|settings| settings.seal_key.clone())
 }
 
 /// Whether spans hold content here.

@@ -2,6 +2,7 @@
 
 mod asked;
 mod build;
+mod deeds;
 mod history;
 mod inputs;
 mod setup;
@@ -9,8 +10,7 @@ mod setup;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 
-use enact::run::QuestionKind;
-use enact::{Error, ErrorKind, Outcome, Values};
+use enact::{Error, ErrorKind, Outcome, Run, Values};
 use enact_sqlite::SqliteStore;
 
 use crate::args::RunArgs;
@@ -18,9 +18,10 @@ use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::person::Person;
 use crate::report::{self, Status};
-use crate::view::{Ink, Narrator, Screen, Stream, call_line, show_outputs, spoken_reason, text};
+use crate::view::{Ink, Narrator, Screen, Stream, show_outputs, show_waiting, spoken_reason};
 use crate::{agent, interrupt};
 
+pub(crate) use self::deeds::deeds;
 pub(crate) use self::setup::{Rebuilt, Setup};
 
 /// Runs an agent and shows what came of it.
@@ -82,6 +83,12 @@ pub(crate) fn print_ending(
     ended: &Result<Outcome<Values>, Error>,
     kept: Kept,
 ) -> Exit {
+    if let Err(error) = ended
+        && error.kind() == ErrorKind::Answer
+        && let Some(run) = error.run()
+    {
+        return print_refusal(is_json, narrator, run, &Failure::from(error));
+    }
     if is_json {
         print_object(ended)
     } else {
@@ -108,6 +115,30 @@ fn print_object(ended: &Result<Outcome<Values>, Error>) -> Exit {
     }
 }
 
+/// Reports that an answer does not fit. If the run is not over, it waits for another one.
+pub(crate) fn print_refusal(
+    is_json: bool,
+    narrator: &Narrator,
+    run: &Run,
+    failure: &Failure,
+) -> Exit {
+    if run.termination().is_some() {
+        return report::fail(Some(run), failure, is_json);
+    }
+    let questions = run.open_questions();
+    if is_json {
+        let status = Status::Refused(&questions, failure);
+        report::print(&report::object(Some(run), status));
+    } else {
+        for question in &questions {
+            show_waiting(narrator.screen(), question);
+        }
+        narrator.summary(run, "paused", Ink::Question);
+    }
+    failure.print();
+    Exit::Paused
+}
+
 /// Shows what came of a run to a person; the outputs may go to a screen of their own.
 pub(crate) fn print_view(
     narrator: &Narrator,
@@ -130,22 +161,8 @@ pub(crate) fn print_view(
         }
         Ok(Outcome::Paused(paused)) => {
             let screen = narrator.screen();
-            screen.line("");
             for question in paused.questions() {
-                let call = &question.tool_call;
-                let shown = screen.paint(Ink::Tool, &call_line(&call.name, &call.args));
-                screen.line(&match question.kind {
-                    QuestionKind::InDoubt => {
-                        format!("waits for an answer: did {shown} happen? Run it again?")
-                    }
-                    QuestionKind::Clarify => {
-                        format!(
-                            "waits for an answer: {}",
-                            text::one_line(&question.question)
-                        )
-                    }
-                    _ => format!("waits for an answer: may {shown} run?"),
-                });
+                show_waiting(screen, question);
             }
             let how = match kept {
                 Kept::InStore => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use enact::model::ModelOptions;
-use enact::run::AgentSpec;
+use enact::run::{AgentSpec, SealKey};
 use enact::signature::Dynamic;
 use enact::tool::Confirmation;
 use enact::{Call, Demo, Error, History, LanguageModel, ReAct, Run, Values};
@@ -22,19 +22,19 @@ use crate::exit::Failure;
 use crate::mcp::{Noted, Servers};
 use crate::models::{Named, Pace, Tape};
 use crate::tools::{self, Reach};
-use crate::{secrets, store};
+use crate::{secrets, store, trust};
 
 /// The notes of a run.
-const FILES: &str = "files";
+pub(super) const FILES: &str = "files";
 const TEMPERATURE: &str = "temperature";
 const MODELS: &str = "models";
-const PACE: &str = "pace";
-const MCP: &str = "mcp";
-const REACH: &str = "reach";
+pub(super) const PACE: &str = "pace";
+pub(super) const MCP: &str = "mcp";
+pub(super) const REACH: &str = "reach";
 const SECRETS: &str = "secrets";
 const APPROVAL: &str = "approval";
 const DEMOS: &str = "demos";
-const AGENTS: &str = "agents";
+pub(super) const AGENTS: &str = "agents";
 
 /// An agent and what it starts from.
 pub(crate) struct Setup {
@@ -58,7 +58,9 @@ impl Setup {
     /// Checks everything that can be checked before a model is asked, and starts the servers.
     pub(crate) async fn new(agent: Agent, args: &AgentArgs) -> Result<Self, Failure> {
         let mut plan = agent.with_flags(args)?;
-        secrets::configure(&plan.all_secrets(), plan.mcp.as_ref())?;
+        // A run that is not kept is never resumed.
+        let seal = store::path(&args.store)?.and_then(|_| trust::key());
+        secrets::configure(&plan.all_secrets(), plan.mcp.as_ref(), seal)?;
         let own = tools::own(&plan)?;
         adapter(plan.adapter.as_deref())?;
         let history = match &args.history {
@@ -122,6 +124,7 @@ impl Setup {
         run: &Run,
         store: &SqliteStore,
         args: &ResumeArgs,
+        seal: Option<SealKey>,
     ) -> Result<Rebuilt, Failure> {
         let started = run.started();
         let spec = &started.agent;
@@ -138,7 +141,7 @@ impl Setup {
                 None
             }
         };
-        secrets::configure(&names, list.as_ref())?;
+        secrets::configure(&names, list.as_ref(), seal)?;
         let reach: Reach = noted(spec, REACH)?.unwrap_or_default();
         let (asked, name) = model_again(spec, &args.recording)?;
         let mut servers = Servers::default();
@@ -245,7 +248,10 @@ fn written(noted: &impl Serialize) -> Result<Value, Failure> {
 }
 
 /// What a run notes under a name.
-fn noted<T: DeserializeOwned>(spec: &AgentSpec, name: &str) -> Result<Option<T>, Failure> {
+pub(super) fn noted<T: DeserializeOwned>(
+    spec: &AgentSpec,
+    name: &str,
+) -> Result<Option<T>, Failure> {
     let Some(noted) = spec.notes.get(name) else {
         return Ok(None);
     };
@@ -256,8 +262,8 @@ fn noted<T: DeserializeOwned>(spec: &AgentSpec, name: &str) -> Result<Option<T>,
     })
 }
 
-/// The model of a run that is kept, and its name.
-fn model_again(spec: &AgentSpec, recording: &RecordingArgs) -> Result<(Asked, String), Failure> {
+/// The models of a run that is kept, the first one first.
+pub(super) fn models(spec: &AgentSpec) -> Result<Vec<Named>, Failure> {
     let mut models: Vec<Named> = noted(spec, MODELS)?.unwrap_or_default();
     if models.is_empty() {
         models.push(Named {
@@ -265,6 +271,12 @@ fn model_again(spec: &AgentSpec, recording: &RecordingArgs) -> Result<(Asked, St
             base_url: spec.base_url.clone(),
         });
     }
+    Ok(models)
+}
+
+/// The model of a run that is kept, and its name.
+fn model_again(spec: &AgentSpec, recording: &RecordingArgs) -> Result<(Asked, String), Failure> {
+    let models = models(spec)?;
     let name = models[0].name.clone();
     let pace: Pace = noted(spec, PACE)?.unwrap_or_default();
     let asked = Asked::named(&models, &pace, spec.base_url.clone(), recording)?;

@@ -11,7 +11,8 @@ use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::person::Person;
 use crate::report;
-use crate::run::{Kept, Rebuilt, Setup, print_ending, stream};
+use crate::run::{Kept, Rebuilt, Setup, print_ending, print_refusal, stream};
+use crate::trust::{self, Consent};
 use crate::view::{Narrator, Screen};
 use crate::{interrupt, store};
 
@@ -38,14 +39,23 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
         Err(failure) => {
             // Whoever is at work on the run may have answered it just now: then that is to be told.
             store.acquire(&id).await?;
-            return Err(failure);
+            let narrator = Narrator::new(Screen::new(stream(args.json)), "");
+            return Ok(print_refusal(args.json, &narrator, &stored.run, &failure));
         }
     };
+    let key = trust::key();
+    let consent = match (args.trust, args.json) {
+        (true, _) => Consent::Given,
+        (false, true) => Consent::Refuse,
+        (false, false) => Consent::Ask,
+    };
+    let narrator = Narrator::new(Screen::new(stream(args.json)), "");
+    trust::check(&stored.run, key.as_ref(), consent, &narrator).await?;
     let Rebuilt {
         agent,
         model,
         servers,
-    } = Setup::rebuild(&stored.run, &store, args).await?;
+    } = Setup::rebuild(&stored.run, &store, args, key).await?;
     let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
     // What was done so far: nobody can decide about a call without it.
     for record in stored.run.records() {
@@ -98,9 +108,12 @@ fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Decision)>, Fa
             .map_err(|error| Failure::usage("answer", format!("the edit is not JSON: {error}")))?;
         let text = serde_json::json!({ "edit": edit }).to_string();
         match question.read(&text) {
-            edit @ Decision::Edit { .. } => decided.push((question.confirmation_id.clone(), edit)),
+            Ok(edit @ Decision::Edit { .. }) => {
+                decided.push((question.confirmation_id.clone(), edit));
+            }
             _ => {
-                let message = "an edit looks like {\"args\": {…}}, with \"name\" for another tool";
+                let message = "this edit cannot be read: write it as {\"args\": {…}}, with \"name\" \
+                               for another tool";
                 return Err(Failure::usage("answer", message));
             }
         }

@@ -10,7 +10,9 @@ use crate::args::{FormArg, ShowArgs};
 use crate::exit::{Exit, Failure};
 use crate::report::{self, Status};
 use crate::store;
-use crate::view::{Ink, Narrator, Screen, Stream, show_outputs, spoken_reason};
+use crate::view::{
+    Ink, Narrator, Screen, Stream, exact, show_outputs, show_waiting, spoken_reason,
+};
 
 /// Shows a run that is kept.
 pub(crate) async fn execute(args: &ShowArgs) -> Exit {
@@ -24,11 +26,15 @@ async fn show(args: &ShowArgs) -> Result<(), Failure> {
     match args.form {
         FormArg::Trace => trace(&run),
         FormArg::Trajectory => print(&run.trajectory().to_string()),
-        FormArg::History => print(&serde_json::to_string(&run.history()).unwrap_or_default()),
+        FormArg::History => {
+            let history = serde_json::to_string(&run.history()).unwrap_or_default();
+            print(&exact::escaped_json(&history));
+        }
         FormArg::Scratchpad => print(&run.scratchpad()),
         FormArg::Events => {
             for record in run.records() {
-                print(&serde_json::to_string(record).unwrap_or_default());
+                let record = serde_json::to_string(record).unwrap_or_default();
+                print(&exact::escaped_json(&record));
             }
         }
         FormArg::Json => object(&run),
@@ -58,6 +64,9 @@ fn trace(run: &Run) {
         Some(TerminationReason::Success) => narrator.summary(run, "done", Ink::Good),
         Some(reason) => narrator.summary(run, spoken_reason(reason), Ink::Bad),
         None if !run.open_questions().is_empty() => {
+            for question in run.open_questions() {
+                show_waiting(screen, &question);
+            }
             narrator.summary(run, "paused", Ink::Question);
         }
         None => narrator.summary(run, "not over", Ink::Question),

@@ -1,10 +1,13 @@
 //! What a person sees of a run.
 
+pub(crate) mod exact;
 mod narrator;
+mod question;
 mod screen;
 pub(crate) mod text;
 mod values;
 
 pub(crate) use narrator::{Narrator, grouped, spoken_reason};
+pub(crate) use question::{show_question, show_value, show_waiting};
 pub(crate) use screen::{Ink, Screen, Stream};
-pub(crate) use values::{call_line, output_lines, show_outputs};
+pub(crate) use values::{call_line, show_outputs};

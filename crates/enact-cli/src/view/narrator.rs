@@ -9,8 +9,8 @@ use enact::run::{Answerer, Call, Event, Observation, PredictorName, Record, Step
 use enact::{Decision, Run, TerminationReason, Update, Values};
 
 use super::screen::{Ink, Screen};
-use super::text;
 use super::values::call_line;
+use super::{exact, text};
 
 /// The most lines of a thought and of an observation.
 const THOUGHT_LINES: usize = 20;
@@ -208,7 +208,7 @@ impl Narrator {
         for call in &told.calls {
             let label = screen.paint(Ink::Quiet, &told.label(&call.id));
             let shown = if is_commit {
-                text::one_line(&call.name)
+                exact::spelled_out(&call.name).into_owned()
             } else {
                 self.call_line(&call.name, &call.args)
             };
@@ -281,7 +281,7 @@ impl Narrator {
     fn call_line(&self, name: &str, args: &Values) -> String {
         let line = call_line(name, args);
         match self.screen.room(20) {
-            Some(room) => text::clipped(&line, room).into_owned(),
+            Some(room) => text::ends(&line, room).into_owned(),
             None => line,
         }
     }

@@ -30,6 +30,10 @@ pub(crate) enum Ink {
     Good,
     Bad,
     Question,
+    /// As the terminal has it.
+    Plain,
+    /// What stands for something that cannot be seen.
+    Hidden,
 }
 
 /// A stream with what is known of it.
@@ -81,6 +85,8 @@ impl Screen {
             Ink::Good => Style::new().green(),
             Ink::Bad => Style::new().red(),
             Ink::Question => Style::new().yellow().bold(),
+            Ink::Plain => return text.to_owned(),
+            Ink::Hidden => Style::new().black().on_yellow(),
         };
         style
             .force_styling(self.has_colour)

@@ -44,6 +44,18 @@ pub(crate) fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
     }
 }
 
+/// At most so many characters: the beginning and the end, with a mark between them.
+pub(crate) fn ends(text: &str, characters: usize) -> Cow<'_, str> {
+    let count = text.chars().count();
+    if count <= characters {
+        return Cow::Borrowed(text);
+    }
+    let tail = characters / 3;
+    let head: String = text.chars().take(characters - tail).collect();
+    let tail: String = text.chars().skip(count - tail).collect();
+    Cow::Owned(format!("{head}…{tail}"))
+}
+
 /// The lines of a text; on a terminal of this width, broken between words.
 pub(crate) fn lines(text: &str, width: Option<usize>) -> Vec<String> {
     let text = harmless(text.trim_end());

@@ -4,28 +4,35 @@ use enact::Values;
 use serde_json::Value;
 
 use super::screen::{Ink, Screen};
-use super::text;
+use super::{exact, text};
 
 /// The most characters of one argument in a line.
 const MAX_ARGUMENT: usize = 60;
 /// The most arguments in a line.
 const MAX_ARGUMENTS: usize = 8;
 
-/// A call in one line: `read_file(path="notes.txt", max_lines=20)`. Long arguments are cut.
+/// A call in one line: `read_file(path="notes.txt", max_lines=20)`. Of long arguments it has the
+/// beginning and the end, and what cannot be seen is spelled out.
 pub(crate) fn call_line(name: &str, args: &Values) -> String {
     let mut shown: Vec<String> = args
         .iter()
         .take(MAX_ARGUMENTS)
-        .map(|(name, value)| format!("{name}={}", text::clipped(&value.to_string(), MAX_ARGUMENT)))
+        .map(|(name, value)| {
+            let value = value.to_string();
+            format!(
+                "{name}={}",
+                text::ends(&exact::spelled_out(&value), MAX_ARGUMENT)
+            )
+        })
         .collect();
     if args.len() > shown.len() {
         shown.push("…".to_owned());
     }
-    text::one_line(&format!("{name}({})", shown.join(", ")))
+    exact::spelled_out(&format!("{name}({})", shown.join(", "))).into_owned()
 }
 
 /// A value in lines: text as it is, a list of plain things as a list, anything else as JSON.
-pub(crate) fn output_lines(value: &Value, width: Option<usize>) -> Vec<String> {
+fn output_lines(value: &Value, width: Option<usize>) -> Vec<String> {
     match value {
         Value::String(string) => text::lines(string, width),
         Value::Array(items) if !items.is_empty() && items.iter().all(is_plain) => items
@@ -89,7 +96,10 @@ mod tests {
             line.starts_with(r#"write_file(path="a\u001bb", content="xxx"#),
             "{line}"
         );
-        assert!(line.ends_with("…, k=3)"), "{line}");
+        assert!(
+            line.contains("x…x") && line.ends_with("x\", k=3)"),
+            "{line}"
+        );
         assert!(line.len() < 160);
         assert_eq!(call_line("now", &Values::new()), "now()");
     }

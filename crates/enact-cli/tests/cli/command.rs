@@ -60,6 +60,11 @@ pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
     command.env("LLAMACPP_BASE_URL", "http://127.0.0.1:1/v1");
     // Tests that keep runs say where.
     command.env("ENACT_STORE", "none");
+    // The tests are one user on one machine.
+    command.env(
+        "ENACT_SEAL_KEY",
+        concat!(env!("CARGO_TARGET_TMPDIR"), "/seal.key"),
+    );
     command.env("ENACT_MODELS", "/nonexistent/models");
     Enact {
         command,

@@ -20,6 +20,8 @@ mod mcp;
 mod models;
 mod place;
 mod plain;
+#[cfg(unix)]
+mod questions;
 mod recording;
 mod rules;
 mod secrets;
@@ -28,4 +30,5 @@ mod telemetry;
 #[cfg(unix)]
 mod terminal;
 mod tools;
+mod trust;
 mod usage;

@@ -43,6 +43,7 @@ pub(crate) fn events(place: &Place, id: &str) -> Vec<Value> {
         let fields = event.as_object_mut().unwrap();
         fields.shift_remove("at");
         fields.shift_remove("duration_ns");
+        fields.shift_remove("seal");
         event
     });
     lines.collect()

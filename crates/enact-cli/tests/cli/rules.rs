@@ -137,7 +137,7 @@ fn the_agent_asks_the_user_and_gets_an_answer_from_another_process() {
     let wrong = place
         .enact(["resume", run_id, "--approve", id, "--json"])
         .said();
-    assert_eq!(wrong.code, 2, "{wrong:?}");
+    assert_eq!(wrong.code, 3, "{wrong:?}");
     let said = place
         .enact(["resume", run_id, "--answer", id, "Rome", "--json"])
         .said();

@@ -89,7 +89,7 @@ fn mixed_answers_across_processes() {
     let said = place
         .enact(["resume", &run_id, "--json", "--approve", &ids[0]])
         .said();
-    assert_eq!(said.code, 2, "{said:?}");
+    assert_eq!(said.code, 3, "{said:?}");
     assert_eq!(said.json()["error"]["kind"], "answer");
     let object = resume(&["--feedback", &ids[3], "use e"], 0);
     let seen = |index: usize| {
@@ -128,7 +128,7 @@ fn mixed_answers_across_processes() {
 }
 
 #[test]
-fn an_answer_that_does_not_fit_is_told_and_the_question_stays_open() {
+fn truth_an_answer_that_does_not_fit_is_reported_and_the_run_still_waits() {
     let place = Place::new();
     let server = TestServer::start_blocking([Turn::calls([append("a")])]);
     let object = place.run(&server).said().json();
@@ -140,12 +140,27 @@ fn an_answer_that_does_not_fit_is_told_and_the_question_stays_open() {
             "`text`: missing",
         ),
         (["--answer", &ids[0], "it happened"], "has not run"),
+        (["--edit", &ids[0], r#"{"path": "b"}"#], "cannot be read"),
+        (["--edit", &ids[0], "nonsense"], "not JSON"),
+        (["--feedback", "nowhere", "x"], "no open question"),
     ] {
         let args = ["resume", run_id.as_str(), "--json"].into_iter();
         let said = place.enact(args.chain(answer)).said();
-        assert_eq!(said.code, 2, "{said:?}");
+        assert_eq!(said.code, 3, "{said:?}");
         assert!(said.error_line().contains(problem), "{said:?}");
-        assert_eq!(said.json()["error"]["kind"], "answer");
+        let object = said.json();
+        assert_eq!(object["run_id"], run_id.as_str());
+        assert_eq!(object["status"], "paused");
+        assert_eq!(object["error"]["kind"], "answer");
+        assert_eq!(pending(&object), ids);
+        // To a person, the question is shown again.
+        let args = ["resume", run_id.as_str()].into_iter();
+        let said = place.enact(args.chain(answer)).said();
+        assert_eq!(said.code, 3, "{said:?}");
+        assert!(said.error_line().contains(problem), "{said:?}");
+        for shown in ["may append_file(", &ids[0], "paused · 1 step"] {
+            assert!(said.stdout.contains(shown), "{shown}: {said:?}");
+        }
     }
     let said = place.enact(["resume", &run_id, "--json"]).said();
     assert_eq!(pending(&said.json()), ids);

@@ -2,13 +2,14 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use enact_test_server::{TestServer, Turn};
 use rexpect::session::{Options, PtySession, spawn_with_options};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::command::{asking, wait_for_requests};
+use crate::command::{Enact, asking, wait_for_requests};
 
 /// Far longer than anything takes.
 const DEADLINE_MS: u64 = 60_000;
@@ -16,16 +17,33 @@ const UP: &str = "\u{1b}[A";
 const BACKSPACE: &str = "\u{7f}";
 
 /// A person at a terminal.
-struct Terminal(PtySession);
+pub(crate) struct Terminal(PtySession);
 
 impl Terminal {
-    fn chat(server: &TestServer, data: &Path, args: &[&str]) -> Self {
+    pub(crate) fn chat(server: &TestServer, data: &Path, args: &[&str]) -> Self {
         let store = data.join("runs.db");
         let all = ["chat"].into_iter().chain(args.iter().copied());
-        let command = asking(server, all)
-            .env("ENACT_STORE", &store.to_string_lossy())
-            .env("TERM", "xterm")
-            .into_command();
+        let command = asking(server, all).env("ENACT_STORE", &store.to_string_lossy());
+        Self::open(command.env("TERM", "xterm").into_command())
+    }
+
+    /// At the terminal of this command, which shows what is typed as soon as it has it.
+    pub(crate) fn at(command: Enact) -> Self {
+        let command = command.env("TERM", "xterm").into_command();
+        // A session turns that off.
+        let mut shell = Command::new("sh");
+        shell.args(["-c", r#"stty echo && exec "$0" "$@""#]);
+        shell.arg(command.get_program()).args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        Self::open(shell)
+    }
+
+    fn open(command: Command) -> Self {
         let options = Options::new()
             .timeout_ms(Some(DEADLINE_MS))
             .strip_ansi_escape_codes(true);
@@ -33,7 +51,7 @@ impl Terminal {
     }
 
     /// Waits until this is seen, and gives what came before it.
-    fn see(&mut self, text: &str) -> String {
+    pub(crate) fn see(&mut self, text: &str) -> String {
         // The session takes each byte for a character.
         let bytes: String = text.bytes().map(char::from).collect();
         match self.0.exp_string(&bytes) {
@@ -42,25 +60,30 @@ impl Terminal {
         }
     }
 
-    fn see_prompt(&mut self) {
+    pub(crate) fn see_prompt(&mut self) {
         self.see("\r> ");
     }
 
-    fn press(&mut self, keys: &str) {
+    pub(crate) fn press(&mut self, keys: &str) {
         self.0.send(keys).unwrap();
         self.0.flush().unwrap();
     }
 
-    fn enter(&mut self, line: &str) {
+    pub(crate) fn enter(&mut self, line: &str) {
         self.press(&format!("{line}\r"));
     }
 
-    fn control(&mut self, key: char) {
+    pub(crate) fn control(&mut self, key: char) {
         self.0.send_control(key).unwrap();
     }
 
+    /// Waits for the end of the process, whatever came of it.
+    pub(crate) fn wait(mut self) {
+        self.0.exp_eof().unwrap();
+    }
+
     /// Waits for the end of the process, which must be a success.
-    fn leave(mut self) {
+    pub(crate) fn leave(mut self) {
         self.0.exp_eof().unwrap();
         let status = format!("{:?}", self.0.process().wait().unwrap());
         assert!(

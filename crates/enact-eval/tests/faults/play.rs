@@ -168,7 +168,7 @@ impl People {
             return Some(Decision::Approve);
         }
         match self.waiting.next() {
-            Some(Person::Says(text)) => Some(question.read(text)),
+            Some(Person::Says(text)) => Some(question.read(text).unwrap()),
             Some(Person::Decides(decision)) => Some(decision),
             Some(Person::Cancels) => {
                 self.cancel = true;

@@ -158,8 +158,9 @@ impl<'a, S: Shape> Call<'a, S> {
         self.give(Given::Decision(confirmation_id.into(), decision))
     }
 
-    /// Answers the one open question of a resumed run in words: `yes`, `no`, an edit as JSON,
-    /// anything else is feedback. See [`Question::read`](crate::Question::read).
+    /// Answers the one open question of a resumed run in words: `yes`, `no`, an edit, anything else
+    /// is feedback. See [`Question::read`](crate::Question::read). An edit that cannot be read is an
+    /// error with the run, whose question stays open.
     pub fn respond(self, text: impl Into<String>) -> Self {
         self.give(Given::Text(text.into()))
     }
@@ -357,7 +358,12 @@ async fn begin(
     started.rules = core.program().rules.clone();
     started.parent = parent;
     started.is_unattended = is_unattended;
-    let event = world.redacted(Event::Started(Arc::new(started)))?;
+    let mut event = world.redacted(Event::Started(Arc::new(started)))?;
+    if let (Event::Started(started), Some(key)) = (&mut event, settings::current_seal_key()) {
+        // As it stands in the log, without secrets.
+        let seal = key.seal(started);
+        Arc::make_mut(started).seal = Some(seal);
+    }
     let record = Record::now(0, event);
     world.write(std::slice::from_ref(&record)).await?;
     let state = RunState::begin(core.program().clone(), wording, record)?;
@@ -423,7 +429,7 @@ async fn answer(state: &mut RunState, world: &World, decisions: Vec<Given>) -> R
                 let [question] = open.as_slice() else {
                     return Err(AnswerError::NotOne(open.len()).into());
                 };
-                state.answer(&question.confirmation_id, question.read(&text))?
+                state.answer(&question.confirmation_id, question.read(&text)?)?
             }
         };
         driver::record(state, world, [event]).await?;

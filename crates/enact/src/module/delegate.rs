@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Outcome, Paused, ReAct};
-use crate::error::Error;
+use super::{Confirmations, Outcome, Paused, ReAct};
+use crate::error::{Error, ErrorKind};
 use crate::run::store::{MemoryStore, Store, StoreErrorKind};
-use crate::run::{Decision, Parent, Run};
+use crate::run::{ConfirmationStatus, Parent, Question, Run};
 use crate::signature::{Dynamic, Shape, Signature, Values};
 use crate::tool::{Effect, Tool, ToolContext, ToolError, ToolFuture, ToolOutput, ToolSpec};
 
@@ -87,7 +87,7 @@ impl AgentTool {
             Err(error) if error.kind() == StoreErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),
         };
-        let mut call = match known {
+        let call = match known {
             None => {
                 let parent = Parent {
                     run_id: context.run_id.clone(),
@@ -104,18 +104,13 @@ impl AgentTool {
                 call.store(Arc::clone(&self.store))
             }
             Some(run) => {
-                let mut call = self.agent.resume_stored(Arc::clone(&self.store), &run_id);
                 for question in run.open_questions() {
-                    if let Ok(answer) = context.ask(&self.asks(&question)) {
-                        let decision: Decision = question.read(&answer);
-                        call = call.answer(question.confirmation_id, decision);
-                    }
+                    self.pass_on(&question, &run_id, &context).await?;
                 }
-                call
+                self.agent.resume_stored(Arc::clone(&self.store), &run_id)
             }
         };
-        call = call.cancel_with(context.cancellation.clone());
-        match call.await {
+        match call.cancel_with(context.cancellation.clone()).await {
             Ok(Outcome::Finished(prediction)) => {
                 let mut outputs = prediction.values().clone();
                 let value = match outputs.len() {
@@ -132,6 +127,45 @@ impl AgentTool {
         }
     }
 
+    /// Gives the inner run what the caller's person said, if they were asked. An answer that does
+    /// not fit is for that person to mend, not for the calling model: the question is asked again,
+    /// with what is wrong.
+    async fn pass_on(
+        &self,
+        question: &Question,
+        run_id: &str,
+        context: &ToolContext,
+    ) -> Result<(), ToolError> {
+        let questions = Confirmations::of(Arc::clone(&self.store), run_id);
+        let id = &question.confirmation_id;
+        let mut asked = self.asks(question);
+        let mut was_refused = false;
+        loop {
+            let answer = match context.ask(&asked) {
+                Ok(answer) => answer,
+                Err(_) if !was_refused => return Ok(()),
+                Err(question) => return Err(question),
+            };
+            let responded = match question.read(&answer) {
+                Ok(decision) => questions.respond(id, decision).await,
+                Err(problem) => Err(problem.into()),
+            };
+            let Err(problem) = responded else {
+                return Ok(());
+            };
+            if problem.kind() != ErrorKind::Answer {
+                return Err(told(&problem));
+            }
+            let status = questions.status(id).await;
+            if !matches!(status, Ok(ConfirmationStatus::Pending)) {
+                return Ok(());
+            }
+            // Longer each time, so that no two questions are in the same words.
+            asked = format!("{asked}\n(`{}` does not do: {problem})", answer.trim());
+            was_refused = true;
+        }
+    }
+
     fn first_question(&self, paused: &Paused) -> ToolError {
         match paused.questions().first() {
             Some(question) => ToolError::question(self.asks(question)),
@@ -140,7 +174,7 @@ impl AgentTool {
     }
 
     /// A question of the inner agent in words that fit no other question.
-    fn asks(&self, question: &crate::run::Question) -> String {
+    fn asks(&self, question: &Question) -> String {
         format!(
             "{} asks: {} [{}]",
             self.spec.name, question.question, question.confirmation_id

@@ -11,6 +11,7 @@ mod question;
 mod repair;
 mod rules;
 mod scratchpad;
+mod seal;
 mod started;
 pub mod store;
 mod trace;
@@ -33,6 +34,7 @@ pub use question::{
 pub(crate) use question::{Origin, canonical_args};
 pub use repair::{Repair, RepairKind};
 pub use rules::{Rules, ThoughtRules, ThoughtsInContext};
+pub use seal::SealKey;
 pub use started::{AgentSpec, Parent, Started};
 pub use trace::{Action, ActionKind, Trace, TraceStep};
 pub(crate) use trajectory::indented;

@@ -107,31 +107,83 @@ impl Question {
         }
     }
 
-    /// Reads what a person typed. `yes` or `y` approves, `no` or `n` rejects, a JSON object with
-    /// `edit` edits, and anything else is feedback: free text is never a yes. Where the tool
-    /// itself asks, every text is the answer.
-    pub fn read(&self, text: &str) -> Decision {
+    /// Reads what a person typed. `yes` or `y` approves, `no` or `n` rejects. What begins with the
+    /// word `edit` or with `{` is an edit: `edit {"path": "b"}` changes these arguments and keeps
+    /// the others, `{"edit": {"args": {…}}}` replaces all of them, with `name` for another tool.
+    /// Anything else is feedback: free text is never a yes. Where the tool itself asks, every text
+    /// is the answer.
+    ///
+    /// An edit that cannot be read is an error for the person who typed it, and so is an empty
+    /// answer: the question stays open.
+    pub fn read(&self, text: &str) -> Result<Decision, AnswerError> {
         let trimmed = text.trim();
         if self.kind == QuestionKind::Clarify {
-            return Decision::Answer(trimmed.to_owned());
+            return Ok(Decision::Answer(trimmed.to_owned()));
         }
         match trimmed.to_ascii_lowercase().as_str() {
-            "yes" | "y" => return Decision::Approve,
-            "no" | "n" => return Decision::Reject(None),
+            "" => return Err(AnswerError::Empty),
+            "yes" | "y" => return Ok(Decision::Approve),
+            "no" | "n" => return Ok(Decision::Reject(None)),
             _ => {}
         }
-        if let Ok(Value::Object(object)) = serde_json::from_str(trimmed)
-            && let Some(Value::Object(edit)) = object.get("edit")
-        {
-            let name = edit.get("name").and_then(Value::as_str);
-            if let Some(Value::Object(args)) = edit.get("args") {
-                return Decision::Edit {
-                    name: name.unwrap_or(&self.tool_call.name).to_owned(),
-                    args: args.clone(),
-                };
-            }
+        if let Some(changes) = after_edit(trimmed) {
+            return self.changed(changes);
         }
-        Decision::Feedback(trimmed.to_owned())
+        if trimmed.starts_with('{') {
+            return self.replaced(trimmed);
+        }
+        Ok(Decision::Feedback(trimmed.to_owned()))
+    }
+
+    /// The call with some of its arguments changed.
+    fn changed(&self, changes: &str) -> Result<Decision, AnswerError> {
+        let changes = self.object(changes)?;
+        let mut args = self.tool_call.args.clone();
+        args.extend(changes);
+        Ok(Decision::Edit {
+            name: self.tool_call.name.clone(),
+            args,
+        })
+    }
+
+    /// Another call in place of the one that was asked about.
+    fn replaced(&self, call: &str) -> Result<Decision, AnswerError> {
+        let mut object = self.object(call)?;
+        let Some(Value::Object(mut edit)) = object.shift_remove("edit") else {
+            return Err(self.unreadable("an object needs `edit`, which is an object"));
+        };
+        let args = match edit.shift_remove("args") {
+            Some(Value::Object(args)) => args,
+            _ => return Err(self.unreadable("`edit` needs `args`, which is an object")),
+        };
+        let name = match edit.shift_remove("name") {
+            None => self.tool_call.name.clone(),
+            Some(Value::String(name)) => name,
+            Some(_) => return Err(self.unreadable("`name` has to be the name of a tool")),
+        };
+        // Something beside it was meant to change something.
+        match object.keys().chain(edit.keys()).next() {
+            Some(other) => Err(self.unreadable(&format!("`{other}` has no place in it"))),
+            None => Ok(Decision::Edit { name, args }),
+        }
+    }
+
+    fn object(&self, text: &str) -> Result<Values, AnswerError> {
+        match serde_json::from_str(text) {
+            Ok(Value::Object(object)) => Ok(object),
+            Ok(_) => Err(self.unreadable("the edit is not a JSON object")),
+            Err(error) => Err(self.unreadable(&format!("the edit is not JSON: {error}"))),
+        }
+    }
+
+    fn unreadable(&self, problem: &str) -> AnswerError {
+        // The question's own argument is the best example.
+        let argument = self.tool_call.args.keys().next();
+        let argument = argument.map_or("argument", String::as_str);
+        AnswerError::UnreadableEdit {
+            problem: problem.to_owned(),
+            argument: argument.to_owned(),
+        }
     }
 
     /// The decision, if it is one that this kind of question takes.
@@ -172,12 +224,39 @@ pub enum AnswerError {
     /// The tool asks for something that only words can tell.
     #[error("the tool asks for words: answer, reject or give feedback")]
     WantsWords,
+    /// Nothing was said.
+    #[error("the answer is empty: say yes, no, edit or what the model should know")]
+    Empty,
+    /// What was typed begins like an edit and cannot be read as one.
+    #[error(
+        "this edit cannot be read ({problem}): write the arguments that change, as in \
+         edit {{\"{argument}\": \"new value\"}}, or all of them, as in \
+         {{\"edit\": {{\"args\": {{…}}}}}}; feedback for the model begins with another word"
+    )]
+    UnreadableEdit {
+        /// What is wrong with it.
+        problem: String,
+        /// An argument of the call, for the example.
+        argument: String,
+    },
     /// The edited call cannot run.
     #[error("the edit cannot run: {0}")]
     InvalidEdit(String),
     /// The answer to be taken back has been used.
     #[error("the answer to `{0}` cannot be taken back: it has been used")]
     Used(String),
+}
+
+/// What follows the word `edit`, if a text begins with it.
+fn after_edit(text: &str) -> Option<&str> {
+    const WORD: &str = "edit";
+    let (word, rest) = text.split_at_checked(WORD.len())?;
+    let is_longer = rest.starts_with(|next: char| next.is_alphanumeric() || "_-'’".contains(next));
+    if !word.eq_ignore_ascii_case(WORD) || is_longer {
+        return None;
+    }
+    let rest = rest.trim_start();
+    Some(rest.strip_prefix(':').unwrap_or(rest).trim_start())
 }
 
 fn confirmation_id(origin: Origin<'_>, kind: QuestionKind, call: &Call) -> String {

@@ -39,6 +39,9 @@ pub struct Started {
     /// Whether nobody is to be asked about a call in doubt: it becomes an error observation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unattended: bool,
+    /// By what the program that began the run recognises it. See [`SealKey`](super::SealKey).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<String>,
 }
 
 impl Started {
@@ -54,6 +57,7 @@ impl Started {
             rules: Rules::default(),
             parent: None,
             is_unattended: false,
+            seal: None,
         }
     }
 }

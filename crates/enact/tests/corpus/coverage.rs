@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Keys that are left out where they say nothing.
-const OPTIONAL_KEYS: [&str; 44] = [
+const OPTIONAL_KEYS: [&str; 45] = [
     "answer_within_ns",
     "answered_by",
     "base_url",
@@ -47,6 +47,7 @@ const OPTIONAL_KEYS: [&str; 44] = [
     "repairs",
     "rules",
     "schema",
+    "seal",
     "step_adapter",
     "success_phrases",
     "text",

@@ -184,3 +184,10 @@ pub fn unattended() -> Run {
         .model(submit("not known"))
         .run()
 }
+
+pub fn sealed() -> Run {
+    let inputs = values! { question: "Why?" };
+    let mut started = agent("sealed", ARROW, "native", inputs, [pay()]);
+    started.seal = Some("5ea1".repeat(16));
+    Player::begin(started).model(submit("because")).run()
+}

@@ -1,0 +1,205 @@
+//! What resuming a run does beyond reading its log: the commands that it starts, the addresses that
+//! it contacts and the tools that it has.
+
+use std::path::PathBuf;
+
+use enact::Run;
+use enact::run::{ActionKind, AgentSpec};
+use enact::tool::{Confirmation, Effect, ToolSpec};
+use enact_genai::Provider;
+use serde_json::Value;
+
+use super::setup::{self, AGENTS, FILES, MCP, PACE, REACH};
+use crate::agent::Member;
+use crate::exit::Failure;
+use crate::mcp::Noted;
+use crate::models::{Named, Pace};
+use crate::tools::Reach;
+use crate::view::call_line;
+
+/// What is done, and with what.
+type Deeds = Vec<(String, String)>;
+
+/// All that a run does when it is resumed, as its log says it.
+pub(crate) fn deeds(run: &Run) -> Result<Deeds, Failure> {
+    let spec = &run.started().agent;
+    let mut deeds = Deeds::new();
+    let files = spec.notes.get(FILES).and_then(Value::as_str);
+    let one = One {
+        models: setup::models(spec)?,
+        pace: setup::noted(spec, PACE)?.unwrap_or_default(),
+        mcp: setup::noted(spec, MCP)?,
+        reach: setup::noted(spec, REACH)?.unwrap_or_default(),
+        files: files.map(PathBuf::from),
+    };
+    one.tell("", &mut deeds);
+    tell_tools(spec, &mut deeds);
+    let members: Vec<Member> = setup::noted(spec, AGENTS)?.unwrap_or_default();
+    tell_members(&members, "", &mut deeds);
+    tell_calls(run, &mut deeds);
+    Ok(deeds)
+}
+
+/// What one agent reaches.
+struct One {
+    models: Vec<Named>,
+    pace: Pace,
+    mcp: Option<Noted>,
+    reach: Reach,
+    files: Option<PathBuf>,
+}
+
+impl One {
+    fn tell(&self, whose: &str, deeds: &mut Deeds) {
+        let mut tell = |what: &str, how: String| deeds.push((format!("{whose}{what}"), how));
+        for named in &self.models {
+            let address = named.base_url.as_deref();
+            let address = address.unwrap_or("the address of its provider");
+            let key = match key_variable(named) {
+                Some(name) => format!("with the key in {name}"),
+                None => "without a key".to_owned(),
+            };
+            tell("asks", format!("{} at {address}, {key}", named.name));
+        }
+        if let Some(mcp) = &self.mcp {
+            tell_servers(mcp, &mut tell);
+        }
+        if let Some(folder) = &self.files {
+            tell("works on the files in", folder.display().to_string());
+        }
+        if let Some(shell) = &self.reach.shell {
+            let folder = shell.folder.as_ref();
+            let folder = folder.map_or_else(String::new, |folder| folder.display().to_string());
+            tell("runs shell commands in", folder);
+            if !shell.env.is_empty() {
+                tell("hands shell commands the variables", shell.env.join(", "));
+            }
+        }
+        if let Some(pages) = &self.reach.http_get {
+            let private = if pages.private {
+                ", also private ones"
+            } else {
+                ""
+            };
+            tell(
+                "reads pages of",
+                format!("{}{private}", pages.hosts.join(", ")),
+            );
+        }
+        if let Some(cache) = &self.pace.cache {
+            tell("keeps replies in", cache.display().to_string());
+        }
+    }
+}
+
+/// Servers as the run notes them: what is not known here is shown as it is.
+fn tell_servers(mcp: &Noted, tell: &mut impl FnMut(&str, String)) {
+    let Ok(Value::Object(noted)) = serde_json::to_value(mcp) else {
+        return;
+    };
+    for (name, value) in &noted {
+        match (name.as_str(), value) {
+            ("commands", Value::Array(commands)) => {
+                for command in commands {
+                    tell("starts", plain(command));
+                }
+            }
+            ("urls", Value::Array(urls)) => {
+                for url in urls {
+                    tell("connects to", plain(url));
+                }
+            }
+            ("configs", Value::Array(files)) => {
+                for file in files {
+                    tell("starts the servers listed in", plain(file));
+                }
+            }
+            ("env", Value::Array(names)) => {
+                let names: Vec<String> = names.iter().map(plain).collect();
+                tell("hands the servers the variables", names.join(", "));
+            }
+            ("folder", folder) => tell("starts servers in", plain(folder)),
+            ("servers", Value::Object(servers)) => {
+                for (server, listed) in servers {
+                    tell(&format!("starts the server {server}"), listed.to_string());
+                }
+            }
+            // Which tools of the servers are used, and those of enact itself.
+            ("allow" | "deny" | "own", _) => {}
+            (other, value) => tell(&format!("has servers with {other}"), value.to_string()),
+        }
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The variable whose value goes to a model as the key, if it has one.
+fn key_variable(named: &Named) -> Option<&'static str> {
+    let name = match enact_genai::split(&named.name) {
+        Some((provider, _)) => Provider::named(provider).ok()?.key_variable()?,
+        None => "OPENAI_API_KEY",
+    };
+    std::env::var(name)
+        .ok()
+        .filter(|key| !key.trim().is_empty())?;
+    Some(name)
+}
+
+fn tell_tools(spec: &AgentSpec, deeds: &mut Deeds) {
+    let named = |is_meant: &dyn Fn(&ToolSpec) -> bool| -> String {
+        let tools = spec.tools.iter().filter(|tool| is_meant(tool));
+        let names: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
+        names.join(", ")
+    };
+    let runs_unasked = |tool: &ToolSpec| {
+        matches!(tool.confirmation, Confirmation::Never) && tool.effect != Effect::ReadOnly
+    };
+    let unasked = named(&runs_unasked);
+    if !unasked.is_empty() {
+        deeds.push(("runs these tools unasked".to_owned(), unasked));
+    }
+    let others = named(&|tool| !runs_unasked(tool));
+    if !others.is_empty() {
+        deeds.push(("has the tools".to_owned(), others));
+    }
+}
+
+fn tell_members(members: &[Member], whose: &str, deeds: &mut Deeds) {
+    for Member { name, agent, .. } in members {
+        let whose = format!("{whose}{name}: ");
+        let one = One {
+            models: agent.models.clone(),
+            pace: agent.pace.clone(),
+            mcp: agent.mcp.clone(),
+            reach: agent.reach.clone(),
+            files: agent.files.clone(),
+        };
+        one.tell(&whose, deeds);
+        if !agent.tools.is_empty() {
+            deeds.push((format!("{whose}has the tools"), agent.tools.join(", ")));
+        }
+        tell_members(&agent.agents, &whose, deeds);
+    }
+}
+
+/// The calls that the log has decided on: they run at once, unless they ask.
+fn tell_calls(run: &Run, deeds: &mut Deeds) {
+    let open = run.open_questions();
+    let trace = run.trace();
+    let last = trace.steps.last();
+    for action in last.into_iter().flat_map(|step| &step.actions) {
+        let asks = open
+            .iter()
+            .any(|question| question.tool_call.id == action.call.id);
+        let is_due = action.kind == ActionKind::ToolCall && action.observation.is_none();
+        if is_due && !asks {
+            let call = call_line(&action.call.name, &action.call.args);
+            deeds.push(("runs the call".to_owned(), call));
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Whose runs are resumed unasked: those that this user began on this machine.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use enact::Run;
+use enact::run::SealKey;
+use enact_sqlite::SqliteStore;
+use serde_json::Value;
+
+use crate::exit::Failure;
+use crate::interrupt;
+use crate::person::Person;
+use crate::run::deeds;
+use crate::view::exact::{self, Extent};
+use crate::view::{Ink, Narrator, show_value, text};
+
+/// The variable that names the file of the key.
+const VARIABLE: &str = "ENACT_SEAL_KEY";
+const KEY: &str = "seal.key";
+/// The folder of the runs that a person agreed to, beside the key.
+const TRUSTED: &str = "trusted";
+/// The most characters of a deed in an error, which is one line.
+const MAX_DEED: usize = 200;
+
+/// Who says whether a run from somewhere else may be resumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Consent {
+    /// Whoever is at the terminal.
+    Ask,
+    /// Nobody can be asked.
+    Refuse,
+    /// It was given with the command.
+    Given,
+}
+
+/// The key of this user on this machine, made when there is none. Without one, runs are not sealed,
+/// and whoever resumes them is asked.
+pub(crate) fn key() -> Option<SealKey> {
+    let path = path()?;
+    read(&path).or_else(|| make(&path))
+}
+
+fn path() -> Option<PathBuf> {
+    match std::env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
+        Some(path) => Some(path.into()),
+        None => SqliteStore::default_path().map(|runs| runs.with_file_name(KEY)),
+    }
+}
+
+fn read(path: &Path) -> Option<SealKey> {
+    let bytes = std::fs::read(path).ok()?;
+    bytes.try_into().ok().map(SealKey::new)
+}
+
+fn make(path: &Path) -> Option<SealKey> {
+    let folder = path.parent()?;
+    std::fs::create_dir_all(folder).ok()?;
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).ok()?;
+    // Nobody else may read it, and nobody reads half of it.
+    let mut file = tempfile::NamedTempFile::new_in(folder).ok()?;
+    file.write_all(&bytes).ok()?;
+    file.as_file().sync_all().ok()?;
+    match file.persist_noclobber(path) {
+        Ok(_) => Some(SealKey::new(bytes)),
+        // Another process was faster.
+        Err(_) => read(path),
+    }
+}
+
+/// Whether a run may be resumed: one that came from somewhere else says which commands are started
+/// and where keys are sent, so a person has to agree to that first.
+pub(crate) async fn check(
+    run: &Run,
+    key: Option<&SealKey>,
+    consent: Consent,
+    narrator: &Narrator,
+) -> Result<(), Failure> {
+    let remembered =
+        key.and_then(|key| Some(path()?.with_file_name(TRUSTED).join(key.seal_of(run))));
+    let is_remembered = remembered.as_ref().is_some_and(|file| file.exists());
+    let is_own = key.is_some_and(|key| run.is_sealed_by(key));
+    if is_own || is_remembered || consent == Consent::Given {
+        return Ok(());
+    }
+    let deeds = deeds(run)?;
+    let person = match consent {
+        Consent::Ask => Person::here(narrator),
+        _ => Person::Nobody,
+    };
+    if !person.is_there() {
+        return Err(refused(run, &deeds));
+    }
+    let screen = person.screen(narrator);
+    let mark = screen.paint(Ink::Question, "?");
+    screen.line(&format!(
+        "   {mark} this run was not begun by you on this machine. To resume it, enact:"
+    ));
+    for (what, how) in &deeds {
+        show_value(screen, what, &Value::String(how.clone()), Extent::Whole);
+    }
+    let interrupted = interrupt::watch();
+    let prompt = "do this? [y]es / [n]o:";
+    if !person.agrees(narrator, prompt, &interrupted).await {
+        let message = "the run was not begun by you on this machine, and was not resumed: nothing \
+                       was started";
+        return Err(Failure::usage("untrusted", message));
+    }
+    if let Some(file) = remembered {
+        // If this fails, the next time asks again.
+        let _ = file.parent().map(std::fs::create_dir_all);
+        let _ = std::fs::write(file, run.id());
+    }
+    Ok(())
+}
+
+fn refused(run: &Run, deeds: &[(String, String)]) -> Failure {
+    let deeds = deeds.iter().map(|(what, how)| {
+        let how = exact::spelled_out(how);
+        format!("{what}: {}", text::ends(&how, MAX_DEED))
+    });
+    let deeds: Vec<String> = deeds.collect();
+    let message = format!(
+        "the run was not begun by this user on this machine, and nobody can be asked whether to \
+         resume it, which means: {}; resume it in a terminal without `--json`, or pass `--trust` if \
+         you trust whoever made it (`enact show {}` shows it)",
+        deeds.join("; "),
+        run.id()
+    );
+    Failure::usage("untrusted", message)
+}

@@ -1,0 +1,437 @@
+//! What a person decides on, shown so that what they see is what there is: characters that leave
+//! no mark are spelled out, and a text too long for the screen shows its end and its length.
+
+use std::borrow::Cow;
+
+use console::measure_text_width;
+use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory};
+use icu_properties::{CodePointMapData, CodePointSetData};
+
+use super::narrator::grouped;
+use super::screen::{Ink, Screen};
+
+/// The most rows of one text, at its beginning and at its end.
+const HEAD: usize = 24;
+const TAIL: usize = 16;
+/// The most cells of a line that is not broken into rows, at its beginning and at its end.
+const LINE_HEAD: usize = 1_500;
+const LINE_TAIL: usize = 500;
+/// The same for a name.
+const NAME_HEAD: usize = 80;
+const NAME_TAIL: usize = 40;
+/// More spaces or blank lines than these in a row are counted instead of shown.
+const SPACES: usize = 40;
+const BLANK_LINES: usize = 2;
+
+/// How much of a text is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// The beginning and the end of what is long.
+    Ends,
+    Whole,
+}
+
+/// A text as it is shown.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    /// The rows, each with whether it continues the line before.
+    pub(crate) rows: Vec<(String, bool)>,
+    /// Whether something was left out.
+    pub(crate) is_cut: bool,
+    /// The length of the text, where its rows do not tell it.
+    pub(crate) length: Option<String>,
+}
+
+/// Whether a character leaves no mark on the screen, or one that looks like a space.
+fn is_hidden(character: char) -> bool {
+    use GeneralCategory as Category;
+    if character.is_ascii() {
+        return character.is_ascii_control();
+    }
+    let category = CodePointMapData::<GeneralCategory>::new().get(character);
+    let is_markless = matches!(
+        category,
+        Category::Control
+            | Category::Format
+            | Category::LineSeparator
+            | Category::ParagraphSeparator
+            | Category::SpaceSeparator
+            // Fonts show nothing for many of these.
+            | Category::PrivateUse
+            | Category::Unassigned
+            | Category::Surrogate
+    );
+    // By category, fillers are letters and variation selectors are marks. An empty braille cell is a
+    // symbol by every property, and looks like a space.
+    is_markless
+        || character == '\u{2800}'
+        || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character)
+}
+
+/// A text in which each character that cannot be seen is spelled out, as in `\u{200b}`.
+pub(crate) fn spelled_out(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(|one| Cell::of(one).text).collect())
+}
+
+/// JSON text in which each character that cannot be seen is escaped. It means the same.
+pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
+    // Control characters outside of strings are line breaks that somebody wanted.
+    let is_escaped = |character: char| !character.is_ascii() && is_hidden(character);
+    if !json.chars().any(is_escaped) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        if is_escaped(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                escaped.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            escaped.push(character);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// A name in one line.
+pub(crate) fn name(screen: &Screen, ink: Ink, name: &str) -> String {
+    let cells = shortened(cells(name), NAME_HEAD, NAME_TAIL);
+    if cells.is_empty() {
+        return screen.paint(Ink::Hidden, "(no name)");
+    }
+    painted(&cells, screen, Some(ink))
+}
+
+/// A text in rows, broken at this width if there is one.
+pub(crate) fn text(screen: &Screen, text: &str, width: Option<usize>, extent: Extent) -> Shown {
+    let characters = text.chars().count();
+    let lines = text.lines().count();
+    let mut rows = rows(text, width, extent);
+    let mut is_cut = rows.iter().any(|row| row.is_cut);
+    if extent == Extent::Ends && rows.len() > HEAD + TAIL {
+        let middle = HEAD..rows.len() - TAIL;
+        let left_out = rows[middle.clone()].iter().map(|row| row.characters).sum();
+        let note = Row {
+            cells: vec![Cell::note(left_out)],
+            ..Row::default()
+        };
+        rows.splice(middle, [note]);
+        is_cut = true;
+    }
+    let length = (lines > 1 || is_cut).then(|| {
+        let counted = |count: usize, noun: &str| match count {
+            1 => format!("1 {noun}"),
+            count => format!("{} {noun}s", grouped(count as u64)),
+        };
+        format!(
+            "{}, {}",
+            counted(lines, "line"),
+            counted(characters, "character")
+        )
+    });
+    let rows = rows
+        .iter()
+        .map(|row| (painted(&row.cells, screen, None), row.continues));
+    Shown {
+        rows: rows.collect(),
+        is_cut,
+        length,
+    }
+}
+
+/// A character as it is shown, or a remark in the place of several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Cell {
+    text: String,
+    /// Whether it is no part of the text itself.
+    is_mark: bool,
+    /// How many characters of the text it stands for.
+    characters: usize,
+}
+
+impl Cell {
+    fn of(character: char) -> Self {
+        let text = match character {
+            '\t' => "    ".to_owned(),
+            '\n' => "\\n".to_owned(),
+            '\r' => "\\r".to_owned(),
+            hidden if is_hidden(hidden) => hidden.escape_unicode().to_string(),
+            other => other.to_string(),
+        };
+        Self {
+            text,
+            is_mark: is_hidden(character) && character != '\t',
+            characters: 1,
+        }
+    }
+
+    fn remark(text: String, characters: usize) -> Self {
+        Self {
+            text,
+            is_mark: true,
+            characters,
+        }
+    }
+
+    /// That so many characters are left out.
+    fn note(characters: usize) -> Self {
+        let count = grouped(characters as u64);
+        Self::remark(format!("… {count} characters left out …"), characters)
+    }
+}
+
+/// What fits on one line of the screen.
+#[derive(Debug, Default)]
+struct Row {
+    cells: Vec<Cell>,
+    continues: bool,
+    is_cut: bool,
+    characters: usize,
+}
+
+fn cells(line: &str) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    let mut rest = line;
+    while let Some(character) = rest.chars().next() {
+        let spaces = rest.len() - rest.trim_start_matches(' ').len();
+        if spaces > SPACES {
+            let remark = format!("({} spaces)", grouped(spaces as u64));
+            cells.push(Cell::remark(remark, spaces));
+            rest = &rest[spaces..];
+        } else {
+            cells.push(Cell::of(character));
+            rest = &rest[character.len_utf8()..];
+        }
+    }
+    cells
+}
+
+/// The cells without those in the middle, if there are too many.
+fn shortened(mut cells: Vec<Cell>, head: usize, tail: usize) -> Vec<Cell> {
+    if cells.len() > head + tail {
+        let middle = head..cells.len() - tail;
+        let left_out = cells[middle.clone()]
+            .iter()
+            .map(|cell| cell.characters)
+            .sum();
+        cells.splice(middle, [Cell::note(left_out)]);
+    }
+    cells
+}
+
+fn rows(text: &str, width: Option<usize>, extent: Extent) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut blank = Vec::new();
+    // `lines` takes `\r\n` for a line break, too.
+    for line in text.lines() {
+        if line.trim_matches([' ', '\t']).is_empty() {
+            blank.push(line);
+            continue;
+        }
+        add_blank(std::mem::take(&mut blank), &mut rows);
+        match width {
+            Some(width) => add_broken(cells(line), width, &mut rows),
+            None => {
+                let all = cells(line);
+                let count = all.len();
+                let characters = line.chars().count();
+                let cells = match extent {
+                    Extent::Ends => shortened(all, LINE_HEAD, LINE_TAIL),
+                    Extent::Whole => all,
+                };
+                rows.push(Row {
+                    is_cut: cells.len() < count,
+                    characters,
+                    cells,
+                    continues: false,
+                });
+            }
+        }
+    }
+    add_blank(blank, &mut rows);
+    rows
+}
+
+fn add_blank(lines: Vec<&str>, rows: &mut Vec<Row>) {
+    if lines.len() > BLANK_LINES {
+        let characters = lines.iter().map(|line| line.chars().count() + 1).sum();
+        let remark = format!("({} blank lines)", grouped(lines.len() as u64));
+        rows.push(Row {
+            cells: vec![Cell::remark(remark, characters)],
+            characters,
+            ..Row::default()
+        });
+    } else {
+        rows.extend(lines.iter().map(|_| Row::default()));
+    }
+}
+
+/// Breaks a line into rows: behind a space where there is one.
+fn add_broken(cells: Vec<Cell>, width: usize, rows: &mut Vec<Row>) {
+    let mut current: Vec<Cell> = Vec::new();
+    let mut used = 0;
+    let mut continues = false;
+    let mut push = |cells: Vec<Cell>| {
+        rows.push(Row {
+            characters: cells.iter().map(|cell| cell.characters).sum(),
+            cells,
+            continues,
+            is_cut: false,
+        });
+        continues = true;
+    };
+    for cell in cells {
+        let wide = measure_text_width(&cell.text);
+        if used + wide > width && !current.is_empty() {
+            let space = current.iter().rposition(|cell| cell.text == " ");
+            let next = match space {
+                Some(space) => current.split_off(space + 1),
+                None => Vec::new(),
+            };
+            used = next.iter().map(|cell| measure_text_width(&cell.text)).sum();
+            push(std::mem::replace(&mut current, next));
+        }
+        used += wide;
+        current.push(cell);
+    }
+    push(current);
+}
+
+/// Cells as text, with the marks in a colour of their own.
+fn painted(cells: &[Cell], screen: &Screen, ink: Option<Ink>) -> String {
+    let mut painted = String::new();
+    for group in cells.chunk_by(|one, next| one.is_mark == next.is_mark) {
+        let text: String = group.iter().map(|cell| cell.text.as_str()).collect();
+        match (group[0].is_mark, ink) {
+            (true, _) => painted.push_str(&screen.paint(Ink::Hidden, &text)),
+            (false, Some(ink)) => painted.push_str(&screen.paint(ink, &text)),
+            (false, None) => painted.push_str(&text),
+        }
+    }
+    painted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::screen::Stream;
+    use super::*;
+
+    fn shown(value: &str, width: Option<usize>) -> Shown {
+        text(&Screen::new(Stream::Nowhere), value, width, Extent::Ends)
+    }
+
+    fn rows_of(value: &str, width: Option<usize>) -> Vec<String> {
+        shown(value, width)
+            .rows
+            .into_iter()
+            .map(|(row, _)| row)
+            .collect()
+    }
+
+    #[test]
+    fn truth_what_leaves_no_mark_is_spelled_out() {
+        let hidden = [
+            '\u{0}',
+            '\u{1b}',
+            '\u{7f}',
+            '\u{85}',
+            '\u{9b}',
+            '\u{a0}',
+            '\u{ad}',
+            '\u{34f}',
+            '\u{61c}',
+            '\u{115f}',
+            '\u{1160}',
+            '\u{17b4}',
+            '\u{180e}',
+            '\u{2003}',
+            '\u{200b}',
+            '\u{200d}',
+            '\u{200e}',
+            '\u{2028}',
+            '\u{2029}',
+            '\u{202e}',
+            '\u{2060}',
+            '\u{2066}',
+            '\u{2800}',
+            '\u{3000}',
+            '\u{3164}',
+            '\u{fe0f}',
+            '\u{feff}',
+            '\u{ffa0}',
+            '\u{fff9}',
+            '\u{e000}',
+            '\u{e0041}',
+            '\u{e0100}',
+            '\u{10ffff}',
+        ];
+        for character in hidden {
+            let code = format!("\\u{{{:x}}}", u32::from(character));
+            assert_eq!(
+                rows_of(&format!("a{character}b"), None),
+                [format!("a{code}b")]
+            );
+        }
+        for plain in ["naïve", "日本語", "שלום", "नमस्ते", "e\u{301}", "🦀", "…—“"]
+        {
+            assert_eq!(rows_of(plain, None), [plain]);
+            assert_eq!(spelled_out(plain), plain);
+        }
+        assert_eq!(spelled_out("a\nb\u{200b}"), "a\\nb\\u{200b}");
+        let json = "{\"a\u{200b}\": \"\u{e0041}é\"}";
+        let escaped = escaped_json(json);
+        assert_eq!(escaped, r#"{"a\u200b": "\udb40\udc41é"}"#);
+        let value = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
+        assert_eq!(value(&escaped), value(json));
+    }
+
+    #[test]
+    fn truth_the_end_of_a_text_is_always_shown_with_its_length() {
+        // Blank lines and spaces that push the end away are counted.
+        let pushed = format!("ls{}rm -rf /", "\n".repeat(201));
+        let seen = shown(&pushed, Some(60));
+        assert_eq!(seen.length.unwrap(), "202 lines, 211 characters");
+        assert_eq!(
+            seen.rows
+                .iter()
+                .map(|(row, _)| row.as_str())
+                .collect::<Vec<_>>(),
+            ["ls", "(200 blank lines)", "rm -rf /"]
+        );
+        let pushed = format!("ls{};rm -rf /", " ".repeat(5_000));
+        assert_eq!(rows_of(&pushed, Some(60)), ["ls(5,000 spaces);rm -rf /"]);
+
+        let lines: Vec<String> = (0..500).map(|number| format!("line {number}")).collect();
+        let seen = shown(&lines.join("\n"), Some(60));
+        assert!(seen.is_cut);
+        assert_eq!(seen.rows.len(), HEAD + 1 + TAIL);
+        assert_eq!(seen.rows.last().unwrap().0, "line 499");
+        assert!(
+            seen.rows[HEAD].0.contains("characters left out"),
+            "{seen:?}"
+        );
+
+        let long = format!("{}end", "x".repeat(100_000));
+        for width in [None, Some(60)] {
+            let seen = shown(&long, width);
+            assert!(seen.is_cut && seen.rows.last().unwrap().0.ends_with("end"));
+            assert!(seen.length.unwrap().contains("100,003 characters"));
+            let whole = text(&Screen::new(Stream::Nowhere), &long, width, Extent::Whole);
+            let whole: String = whole.rows.into_iter().map(|(row, _)| row).collect();
+            assert_eq!(whole, long);
+        }
+    }
+
+    #[test]
+    fn a_row_that_continues_a_line_is_told_from_a_new_one() {
+        let seen = shown("one two three\nfour", Some(9));
+        let expected = [("one two ", false), ("three", true), ("four", false)];
+        assert_eq!(seen.rows, expected.map(|(row, is)| (row.to_owned(), is)));
+        assert_eq!(rows_of("abcdefghijkl", Some(8)), ["abcdefgh", "ijkl"]);
+        assert_eq!(rows_of("a\r\nb\n", None), ["a", "b"]);
+        assert!(rows_of("", None).is_empty());
+    }
+}

@@ -1,0 +1,248 @@
+//! Questions at a terminal: an answer is for the question on the screen, and what is approved is
+//! what is seen.
+
+use enact_test_server::{Gate, TestServer, Turn};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::command::{asking, enact, wait_for_requests};
+use crate::place::Place;
+use crate::terminal::Terminal;
+
+const PROMPT: &str = "or type feedback:";
+const REJECTED: &str = "The user declined this call.";
+
+fn write(path: &str) -> (&'static str, Value) {
+    ("write_file", json!({"path": path, "content": "x"}))
+}
+
+fn done() -> Turn {
+    Turn::call("submit", json!({"answer": "done"}))
+}
+
+/// `enact run` at a terminal.
+fn run(place: &Place, server: &TestServer) -> Terminal {
+    let files = place.files.path().to_string_lossy().into_owned();
+    let args = ["run", "task -> answer", "task=?", "--files", &files];
+    Terminal::at(asking(server, args).env("ENACT_STORE", &place.store()))
+}
+
+#[test]
+fn truth_input_from_before_the_question_is_thrown_away() {
+    let place = Place::new();
+    let gate = Gate::closed();
+    let server = TestServer::start_blocking([Turn::calls([write("a")]).behind(&gate), done()]);
+    let mut terminal = run(&place, &server);
+    wait_for_requests(&server, 1);
+    // Whole lines and a half one; the terminal shows them once it has them.
+    terminal.press("y\ryes\ry");
+    terminal.see("y\r\nyes\r\ny");
+    gate.open();
+    terminal.see(PROMPT);
+    terminal.enter("");
+    terminal.see("type an answer");
+    terminal.see(PROMPT);
+    terminal.enter("n");
+    terminal.see(REJECTED);
+    terminal.see("answer: done");
+    terminal.leave();
+    assert_eq!(place.written("a"), None);
+    server.assert_complete();
+}
+
+#[test]
+fn truth_each_answer_is_for_the_question_on_the_screen() {
+    let place = Place::new();
+    let both = || Turn::calls([write("a"), write("b")]);
+    let server = TestServer::start_blocking([both(), done(), both(), done()]);
+    let mut terminal = run(&place, &server);
+    terminal.see("path: a");
+    terminal.see(PROMPT);
+    terminal.press("y\ry\r");
+    terminal.see("path: b");
+    terminal.see(PROMPT);
+    terminal.enter("n");
+    terminal.see("answer: done");
+    terminal.leave();
+    assert_eq!(place.written("a").as_deref(), Some("x"));
+    assert_eq!(place.written("b"), None);
+
+    // The same where the questions are those of a run that is resumed.
+    std::fs::remove_file(place.files.path().join("a")).unwrap();
+    let object = place.run(&server).said().json();
+    let run_id = object["run_id"].as_str().unwrap();
+    let mut terminal = Terminal::at(place.enact(["resume", run_id]));
+    terminal.see("path: a");
+    terminal.see(PROMPT);
+    terminal.press("y\ry\ry");
+    terminal.see("path: b");
+    terminal.see(PROMPT);
+    terminal.enter("o");
+    terminal.see("answer: done");
+    terminal.leave();
+    assert_eq!(place.written("a").as_deref(), Some("x"));
+    assert_eq!(place.written("b"), None, "`o` is no end of an earlier `y`");
+    server.assert_complete();
+}
+
+#[test]
+fn truth_input_from_before_a_question_in_a_conversation_is_thrown_away() {
+    let place = Place::new();
+    let gate = Gate::closed();
+    let server = TestServer::start_blocking([
+        Turn::calls([write("a"), write("b"), write("c")]).behind(&gate),
+        Turn::call("submit", json!({"answer": "first"})),
+        Turn::call("submit", json!({"answer": "second"})),
+    ]);
+    let folder = place.files.path().to_string_lossy().into_owned();
+    let chat = asking(&server, ["chat", "--files", &folder]);
+    let mut terminal = Terminal::at(chat.env("ENACT_STORE", &place.store()));
+    terminal.see_prompt();
+    terminal.enter("write");
+    wait_for_requests(&server, 1);
+    terminal.press("y\ry");
+    terminal.see("y\r\ny");
+    gate.open();
+    terminal.see("path: a");
+    terminal.see(PROMPT);
+    terminal.enter("n");
+    terminal.see("path: b");
+    terminal.see(PROMPT);
+    terminal.press("y\ry\r");
+    terminal.see("path: c");
+    terminal.see(PROMPT);
+    terminal.enter("n");
+    terminal.see("answer: first");
+    terminal.see_prompt();
+    terminal.enter("and now?");
+    terminal.see("answer: second");
+    terminal.see_prompt();
+    terminal.control('d');
+    terminal.leave();
+    assert_eq!(place.written("b").as_deref(), Some("x"));
+    assert_eq!((place.written("a"), place.written("c")), (None, None));
+    server.assert_complete();
+}
+
+#[test]
+fn truth_input_from_before_the_question_of_the_demo_is_thrown_away() {
+    let mut terminal = Terminal::at(enact(["demo"]));
+    terminal.see("enact demo");
+    terminal.press("y\r");
+    terminal.see("may write_file run");
+    terminal.see(PROMPT);
+    terminal.enter("n");
+    terminal.see("No file was written.");
+    terminal.leave();
+}
+
+#[test]
+fn truth_an_edit_that_cannot_be_read_comes_back_to_the_person() {
+    let place = Place::new();
+    let server = TestServer::start_blocking([Turn::calls([write("a")]), done()]);
+    let mut terminal = run(&place, &server);
+    for answer in ["edit nonsense", r#"{"edit": {"path": "b"}}"#] {
+        terminal.see(PROMPT);
+        terminal.enter(answer);
+        terminal.see("this edit cannot be read");
+        terminal.see("edit {\"path\"");
+    }
+    terminal.see(PROMPT);
+    terminal.enter(r#"edit {"path": "b"}"#);
+    terminal.see("instead: write_file(path=\"b\"");
+    terminal.see("answer: done");
+    terminal.leave();
+    assert_eq!(
+        (place.written("a"), place.written("b").as_deref()),
+        (None, Some("x"))
+    );
+    server.assert_complete();
+}
+
+#[test]
+fn truth_what_is_approved_is_what_is_seen() {
+    let place = Place::new();
+    let content = format!(
+        "ls\u{200b}\u{e0041}\u{202e}\u{3164}\u{fe0f}\u{ad}\u{2028}.{}rm -rf /",
+        "\n".repeat(201)
+    );
+    let marks = r"ls\u{200b}\u{e0041}\u{202e}\u{3164}\u{fe0f}\u{ad}\u{2028}.";
+    let args = json!({"path": "a\u{200d}b", "content": content});
+    let server = TestServer::start_blocking([Turn::call("write_file", args), done()]);
+    let mut terminal = run(&place, &server);
+    terminal.see("may write_file run");
+    terminal.see(r"path: a\u{200d}b");
+    terminal.see("content: (202 lines, ");
+    terminal.see(marks);
+    terminal.see("(200 blank lines)");
+    terminal.see("rm -rf /");
+    terminal.see(PROMPT);
+    terminal.control('d');
+    // What waits is shown in the same way where nobody answers, and later.
+    terminal.see(r"path: a\u{200d}b");
+    terminal.see(marks);
+    terminal.see("paused");
+    terminal.wait();
+    let shown = place
+        .enact(["show", place.runs()[0]["run_id"].as_str().unwrap()])
+        .said();
+    for seen in [
+        r"path: a\u{200d}b",
+        marks,
+        "(200 blank lines)",
+        "rm -rf /",
+        "id: ",
+    ] {
+        assert!(shown.stdout.contains(seen), "{seen}: {}", shown.stdout);
+    }
+    for form in ["trace", "json", "history", "events"] {
+        let run_id = place.runs()[0]["run_id"].as_str().unwrap().to_owned();
+        let shown = place.enact(["show", &run_id, "--as", form]).said().stdout;
+        let raw = shown
+            .chars()
+            .find(|one| "\u{200b}\u{e0041}\u{202e}\u{3164}".contains(*one));
+        assert_eq!(raw, None, "{form}: {shown}");
+    }
+}
+
+#[test]
+fn truth_what_is_left_out_of_a_question_can_be_seen() {
+    let place = Place::new();
+    let lines: Vec<String> = (0..300).map(|number| format!("line {number};")).collect();
+    let args = json!({"path": "a", "content": lines.join("\n")});
+    let server = TestServer::start_blocking([Turn::call("write_file", args), done()]);
+    let mut terminal = run(&place, &server);
+    let before = terminal.see("characters left out");
+    assert!(before.contains("line 0;") && !before.contains("line 150;"));
+    terminal.see("line 299;");
+    terminal.see("[s]how all");
+    terminal.enter("show");
+    terminal.see("line 150;");
+    terminal.see("line 299;");
+    terminal.see(PROMPT);
+    terminal.enter("n");
+    terminal.see("answer: done");
+    terminal.leave();
+}
+
+/// What a tool asks is text of a model, too.
+#[test]
+fn truth_a_clarifying_question_is_shown_as_it_is() {
+    let folder = TempDir::new().unwrap();
+    let store = folder.path().join("runs.db").to_string_lossy().into_owned();
+    let question = format!("Which\u{200b} city?{}Really?", "\n".repeat(90));
+    let server = TestServer::start_blocking([
+        Turn::call("ask_user", json!({ "question": question })),
+        done(),
+    ]);
+    let args = ["run", "task -> answer", "task=?", "--tools", "ask_user"];
+    let mut terminal = Terminal::at(asking(&server, args).env("ENACT_STORE", &store));
+    terminal.see("ask_user asks:");
+    terminal.see(r"Which\u{200b} city?");
+    terminal.see("(89 blank lines)");
+    terminal.see("Really?");
+    terminal.see("your answer:");
+    terminal.enter("Rome");
+    terminal.see("answer: done");
+    terminal.leave();
+}

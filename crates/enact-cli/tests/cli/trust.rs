@@ -1,0 +1,189 @@
+//! Runs from somewhere else: what their log says is started and contacted only when a person says so.
+
+use std::path::PathBuf;
+
+use enact::Run;
+use enact::run::Record;
+use enact::run::store::Store as _;
+use enact_test_server::{TestServer, Turn};
+use serde_json::{Value, json};
+
+use crate::command::{Enact, Said};
+use crate::place::{Place, pending};
+#[cfg(unix)]
+use crate::terminal::Terminal;
+
+/// A run that waits, and the key of somebody else.
+struct Foreign {
+    place: Place,
+    server: TestServer,
+    run_id: String,
+    id: String,
+}
+
+impl Foreign {
+    fn new() -> Self {
+        let place = Place::new();
+        let server = TestServer::start_blocking([
+            Turn::call("write_file", json!({"path": "a", "content": "x"})),
+            Turn::call("submit", json!({"answer": "done"})),
+        ]);
+        let object = place.run(&server).said().json();
+        Self {
+            run_id: object["run_id"].as_str().unwrap().to_owned(),
+            id: pending(&object).remove(0),
+            place,
+            server,
+        }
+    }
+
+    fn key(&self) -> PathBuf {
+        self.place.data.path().join("elsewhere/seal.key")
+    }
+
+    /// `enact resume`, by another user or on another machine.
+    fn resume<'a>(&'a self, args: &[&'a str]) -> Enact {
+        self.resume_here(args)
+            .env("ENACT_SEAL_KEY", &self.key().to_string_lossy())
+    }
+
+    fn resume_here<'a>(&'a self, args: &[&'a str]) -> Enact {
+        let args = ["resume", self.run_id.as_str()]
+            .into_iter()
+            .chain(args.iter().copied());
+        self.place.enact(args)
+    }
+
+    /// Changes how the run began, behind the back of whoever began it.
+    fn change(&self, change: impl FnOnce(&mut Value)) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let store = enact_sqlite::SqliteStore::open(self.place.store())
+                .await
+                .unwrap();
+            let run: Run = store.load(&self.run_id).await.unwrap().run;
+            let mut records = serde_json::to_value(&run).unwrap();
+            change(&mut records[0]);
+            let records: Vec<Record> = serde_json::from_value(records).unwrap();
+            store.delete(&self.run_id).await.unwrap();
+            let lease = store.acquire(&self.run_id).await.unwrap();
+            store.append(&lease, &records).await.unwrap();
+        });
+    }
+
+    /// Lets the log name a command, which leaves this file behind.
+    fn with_command(&self) -> PathBuf {
+        let mark = self.place.data.path().join("started");
+        let command = format!("touch {}", mark.display());
+        let folder = self.place.data.path().to_owned();
+        self.change(|first| {
+            first["agent"]["notes"]["mcp"] = json!({"commands": [command], "folder": folder});
+        });
+        mark
+    }
+}
+
+fn assert_refused(said: &Said, parts: &[&str]) {
+    assert_eq!(said.code, 2, "{said:?}");
+    assert_eq!(said.stderr.lines().count(), 1, "{said:?}");
+    for part in parts.iter().chain(&["--trust", "not begun by this user"]) {
+        assert!(said.stderr.contains(part), "{part}: {said:?}");
+    }
+}
+
+#[test]
+fn truth_a_run_from_somewhere_else_is_not_resumed_unasked() {
+    let foreign = Foreign::new();
+    let answer = ["--approve", foreign.id.as_str()];
+    let address = foreign.server.base_url();
+    let parts = [address, "OPENAI_API_KEY", "test-model", "write_file"];
+    let said = foreign.resume(&["--json", answer[0], answer[1]]).said();
+    assert_refused(&said, &parts);
+    assert_eq!(said.json()["error"]["kind"], "untrusted");
+    // Nobody is at a terminal either.
+    assert_refused(&foreign.resume(&answer).said(), &parts);
+    assert_eq!(foreign.server.requests().len(), 1);
+    assert_eq!(foreign.place.written("a"), None);
+
+    let said = foreign
+        .resume(&["--json", "--trust", answer[0], answer[1]])
+        .said();
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(foreign.place.written("a").as_deref(), Some("x"));
+    foreign.server.assert_complete();
+}
+
+#[test]
+fn truth_a_log_that_was_changed_starts_no_command_unasked() {
+    let foreign = Foreign::new();
+    let mark = foreign.with_command();
+    // The key is that of the user who began it: the log is not.
+    let said = foreign.resume_here(&["--json"]).said();
+    assert_refused(&said, &["starts: touch "]);
+    assert!(!mark.exists());
+    // It is no server, but it was started.
+    let said = foreign.resume_here(&["--json", "--trust"]).said();
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(mark.exists());
+
+    // The same for an address: nothing is sent to it.
+    let foreign = Foreign::new();
+    let other = TestServer::start_blocking([]);
+    foreign.change(|first| first["agent"]["base_url"] = json!(other.base_url()));
+    let said = foreign
+        .resume_here(&["--json", "--approve", &foreign.id])
+        .said();
+    assert_refused(&said, &[other.base_url()]);
+    assert_eq!(other.requests().len(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn truth_a_person_is_asked_once_and_sees_what_would_be_done() {
+    let foreign = Foreign::new();
+    let mark = foreign.with_command();
+    let mut terminal = Terminal::at(foreign.resume(&[]));
+    terminal.see("was not begun by you on this machine");
+    terminal.see("asks: test-model at http://");
+    terminal.see("with the key in OPENAI_API_KEY");
+    terminal.see("starts: touch ");
+    terminal.see("[y]es / [n]o:");
+    terminal.enter("ok");
+    terminal.see("type yes or no");
+    terminal.see("[y]es / [n]o:");
+    terminal.enter("n");
+    terminal.see("nothing was started");
+    terminal.wait();
+    assert!(!mark.exists());
+
+    let foreign = Foreign::new();
+    let mut terminal = Terminal::at(foreign.resume(&[]));
+    terminal.see("was not begun by you on this machine");
+    terminal.see("[y]es / [n]o:");
+    terminal.enter("y");
+    terminal.see("or type feedback:");
+    terminal.control('d');
+    terminal.see("paused");
+    terminal.wait();
+    // Whoever agreed is not asked again.
+    let said = foreign.resume(&["--json", "--approve", &foreign.id]).said();
+    assert_eq!(said.code, 0, "{said:?}");
+    foreign.server.assert_complete();
+}
+
+#[cfg(unix)]
+#[test]
+fn the_key_is_made_once_and_nobody_else_can_read_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let foreign = Foreign::new();
+    assert_refused(&foreign.resume(&[]).said(), &[]);
+    let key = std::fs::read(foreign.key()).unwrap();
+    assert_eq!(key.len(), 32);
+    let mode = foreign.key().metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_refused(&foreign.resume(&[]).said(), &[]);
+    assert_eq!(std::fs::read(foreign.key()).unwrap(), key);
+}

@@ -1,0 +1,59 @@
+//! Telling the runs that a program began itself from those that came from somewhere else.
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+
+use super::log::Run;
+use super::question::canonical_json;
+use super::started::Started;
+
+/// A secret by which a program recognises the runs that it began. A log says which commands its
+/// agent starts and which addresses it asks; whoever resumes a log that they did not write does
+/// what somebody else says.
+///
+/// Hand it to [`Settings::seal_key`](crate::Settings::seal_key), and every run that begins is
+/// sealed. The seal covers how the run began: its id, the agent with its notes and tools, inputs,
+/// limits and rules. It does not cover what happened since.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SealKey([u8; 32]);
+
+impl std::fmt::Debug for SealKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SealKey(…)")
+    }
+}
+
+impl SealKey {
+    /// A key of 32 random bytes.
+    pub fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The seal of a run under this key, whether the run has it or not.
+    pub fn seal_of(&self, run: &Run) -> String {
+        self.seal(run.started())
+    }
+
+    pub(crate) fn seal(&self, started: &Started) -> String {
+        let unsealed = Started {
+            seal: None,
+            ..started.clone()
+        };
+        let text = serde_json::to_value(&unsealed).map(|value| canonical_json(&value));
+        // A key of any length will do, so this cannot fail; without a seal a run is not trusted.
+        let (Ok(text), Ok(mut mac)) = (text, Hmac::<Sha256>::new_from_slice(&self.0)) else {
+            return String::new();
+        };
+        mac.update(text.as_bytes());
+        let bytes = mac.finalize().into_bytes();
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl Run {
+    /// Whether the run began under this key, and how it began was not changed since.
+    pub fn is_sealed_by(&self, key: &SealKey) -> bool {
+        let seal = self.started().seal.as_deref().unwrap_or_default();
+        !seal.is_empty() && seal == key.seal_of(self)
+    }
+}
