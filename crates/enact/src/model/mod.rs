@@ -19,6 +19,7 @@ mod message;
 pub mod openai;
 mod price;
 pub mod recording;
+mod repetition;
 mod reply;
 mod request;
 pub mod retry;
@@ -42,6 +43,7 @@ pub use message::{Image, ImageSource, Message, Part, Prompt, RawCall};
 pub use openai::OpenAi;
 pub use price::{Price, Prices};
 pub use recording::{Recording, Replaying};
+pub use repetition::cut_repetition;
 pub use reply::{ANSWERED_BY_CACHE, Chunk, FinishReason, Reply, ReplyBuilder, Usage};
 pub use request::{
     Delivery, Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice,
