@@ -425,7 +425,7 @@ fn checked(base_url: &str) -> Result<Url, ModelError> {
     Ok(url)
 }
 
-fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     match literal.parse::<std::net::IpAddr>() {
