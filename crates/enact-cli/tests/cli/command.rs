@@ -61,6 +61,9 @@ pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
     // Tests that keep runs say where.
     command.env("ENACT_STORE", "none");
     command.env("ENACT_MODELS", "/nonexistent/models");
+    // Scripts begin with the first step. Tests of the probe switch it on.
+    command.env("ENACT_PROBE", "off");
+    command.env("ENACT_PROBES", "/nonexistent/probes.json");
     Enact {
         command,
         stdin: None,
