@@ -32,6 +32,7 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("unattended", people::unattended()),
         ("repairs_native", replies::repairs_native()),
         ("repairs_json", replies::repairs_json()),
+        ("repeats_itself", replies::repeats_itself()),
         ("repairs_chat", replies::repairs_chat()),
         ("refused", replies::refused()),
         ("talked", replies::talked()),
