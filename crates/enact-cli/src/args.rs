@@ -17,7 +17,7 @@ pub(crate) use self::agent::AgentArgs;
 pub(crate) use self::chat::ChatArgs;
 pub(crate) use self::check::{CheckArgs, InitArgs};
 pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
-pub(crate) use self::limits::{LimitArgs, time};
+pub(crate) use self::limits::{LimitArgs, TimeBudget, USUAL_TIME_BUDGET, time, time_budget};
 pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
 pub(crate) use self::model::{AddArgs, ListArgs, ModelArgs, ModelCommand, PullArgs, RemoveArgs};
 pub(crate) use self::reach::ReachArgs;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use enact::LanguageModel;
 use enact::model::failure::{Failures, Limit};
 use enact::model::{
-    Capabilities, Chunk, ModelError, ModelErrorKind, ReplyStream, Request, Timeouts,
+    Capabilities, Chunk, ModelError, ModelErrorKind, ReplyStream, Request, Timeouts, cut_repetition,
 };
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use genai::adapter::AdapterKind;
@@ -221,12 +221,14 @@ impl LanguageModel for Genai {
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
+        let prompt_bytes = request.prompt.bytes();
         let exchange = Exchange {
             client: self,
             state: State::Asking(Box::new(request)),
             ready: VecDeque::new(),
         };
-        Box::pin(stream::unfold(exchange, Exchange::next))
+        let reply = Box::pin(stream::unfold(exchange, Exchange::next));
+        cut_repetition(reply, prompt_bytes)
     }
 }
 
@@ -423,7 +425,7 @@ fn checked(base_url: &str) -> Result<Url, ModelError> {
     Ok(url)
 }
 
-fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     match literal.parse::<std::net::IpAddr>() {

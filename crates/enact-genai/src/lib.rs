@@ -27,6 +27,7 @@
 
 mod client;
 mod failure;
+mod hosted;
 mod provider;
 mod reply;
 mod request;
@@ -37,6 +38,7 @@ use enact::LanguageModel;
 use enact::model::ModelError;
 
 pub use client::Genai;
+pub use hosted::is_hosted;
 pub use provider::Provider;
 
 /// What stands between a provider and its model.

@@ -11,6 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::client::{self, Genai};
 use crate::failure;
+use crate::hosted::suited;
 
 /// Local servers, by name, with where they listen and who says otherwise.
 const OLLAMA: &str = "ollama";
@@ -208,7 +209,8 @@ impl Provider {
         };
         Ok(match self.wire {
             Wire::OpenAi | Wire::OpenAiReasoning | Wire::Local => {
-                let mut client = OpenAi::new(model).with_base_url(base_url).map_err(noted)?;
+                let client = OpenAi::new(model).with_base_url(base_url).map_err(noted)?;
+                let mut client = suited(client, base_url);
                 if let Some(key) = key {
                     client = client.with_api_key(key);
                 }

@@ -8,6 +8,7 @@ mod models {
     mod cache;
     mod fallback;
     mod limits;
+    mod probing;
     mod recording;
 }
 

@@ -8,6 +8,7 @@ use enact_test_server::TestServer;
 
 mod wire {
     mod failures;
+    mod lengths;
     mod replies;
     mod requests;
     mod retries;

@@ -20,6 +20,7 @@ use super::problem::{Problem, instead};
 use super::resolved::Agent;
 use super::servers;
 use super::source::{Source, below};
+use crate::args::{TimeBudget, USUAL_TIME_BUDGET, time_budget};
 use crate::local;
 use crate::models::{Named, Pace};
 
@@ -67,7 +68,9 @@ impl Check<'_> {
         };
         agent.adapter = file.adapter.map(|name| adapter(name).to_owned());
         agent.completion = completion(file);
+        agent.probe = file.probe;
         agent.temperature = file.temperature;
+        agent.max_tokens = file.max_tokens;
         agent.tools.clone_from(&file.tools);
         agent.files = file.files.as_ref().map(|path| self.folder.join(path));
         agent.reach = reach;
@@ -279,7 +282,14 @@ impl Check<'_> {
         limits.max_tool_calls = entry.max_tool_calls;
         limits.token_budget = entry.token_budget;
         limits.cost_budget = entry.cost_budget;
-        limits.time_budget = self.time("/limits/time_budget", entry.time_budget.as_deref());
+        limits.time_budget = match entry.time_budget.as_deref().map(time_budget) {
+            None => Some(USUAL_TIME_BUDGET),
+            Some(Ok(TimeBudget(budget))) => budget,
+            Some(Err(message)) => {
+                self.wrong("/limits/time_budget", message);
+                None
+            }
+        };
         limits.answer_within = self.time("/limits/answer_within", entry.answer_within.as_deref());
         limits
     }

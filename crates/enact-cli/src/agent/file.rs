@@ -30,12 +30,18 @@ pub(super) struct AgentFile {
     pub(super) base_url: Option<String>,
     /// How the task is put into words.
     pub(super) adapter: Option<AdapterName>,
+    /// Whether it may be found out what the model can do, for the adapter `auto`; true unless given.
+    pub(super) probe: Option<bool>,
     /// How the agent comes to its outputs: `submit` hands them in by a tool, `finish` has them
     /// extracted.
     pub(super) completion: Option<CompletionName>,
     /// Sampling temperature.
     #[schemars(range(min = 0))]
     pub(super) temperature: Option<f64>,
+    /// How many tokens a reply may have; 8192 unless given, and no limit of ours at the hosted APIs of
+    /// providers.
+    #[schemars(range(min = 1))]
+    pub(super) max_tokens: Option<u32>,
     /// How often a model may be asked in a minute.
     #[schemars(range(min = 1))]
     pub(super) requests_per_minute: Option<u32>,
@@ -209,7 +215,8 @@ pub(super) struct LimitsEntry {
     /// What the run may cost, by `prices`.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub(super) cost_budget: Option<f64>,
-    /// How long models and tools may work, such as "90s" or "5m".
+    /// How long models and tools may work before it has to answer, such as "90s" or "5m"; "30m" unless
+    /// given, "none" for no limit.
     pub(super) time_budget: Option<String>,
     /// How long a question may wait, such as "30m" or "2h"; after that the call is rejected.
     pub(super) answer_within: Option<String>,

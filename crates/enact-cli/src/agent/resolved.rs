@@ -10,7 +10,7 @@ use enact::{Completion, Demo, Signature};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::args::{AgentArgs, McpArgs, ToolArgs};
+use crate::args::{AgentArgs, McpArgs, ToolArgs, USUAL_TIME_BUDGET};
 use crate::exit::Failure;
 use crate::mcp::Noted;
 use crate::models::{Named, Pace};
@@ -40,8 +40,13 @@ pub(crate) struct Agent {
     pub(crate) adapter: Option<String>,
     #[serde(default)]
     pub(crate) completion: Completion,
+    /// Whether it may be found out what its model can do; unless told, it may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) probe: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) temperature: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) max_tokens: Option<u32>,
     /// Built-in tools that were named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<String>,
@@ -83,6 +88,8 @@ pub(crate) struct Member {
 impl Agent {
     /// An agent of this signature, and nothing more.
     pub(crate) fn new(signature: Signature) -> Self {
+        let mut limits = Limits::default();
+        limits.time_budget = Some(USUAL_TIME_BUDGET);
         Self {
             signature,
             description: None,
@@ -91,13 +98,15 @@ impl Agent {
             pace: Pace::default(),
             adapter: None,
             completion: Completion::default(),
+            probe: None,
             temperature: None,
+            max_tokens: None,
             tools: Vec::new(),
             files: None,
             reach: Reach::default(),
             secrets: Vec::new(),
             approval: IndexMap::new(),
-            limits: Limits::default(),
+            limits,
             rules: Rules::default(),
             prices: None,
             mcp: None,
@@ -131,6 +140,7 @@ impl Agent {
             self.completion = completion.into();
         }
         self.temperature = args.temperature.or(self.temperature);
+        self.max_tokens = args.max_tokens.or(self.max_tokens);
         args.limits.apply(&mut self.limits);
         if let Some(prices) = prices(args)? {
             self.prices = Some(prices);

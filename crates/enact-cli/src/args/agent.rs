@@ -29,6 +29,15 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) adapter: Option<String>,
 
+    /// Find out again what the model can do, for `auto`, although it is remembered.
+    #[arg(long, conflicts_with = "no_probe")]
+    pub(crate) probe: bool,
+
+    /// Do not find out what the model can do, where it is not remembered: trust that it calls tools;
+    /// ENACT_PROBE=off says the same.
+    #[arg(long)]
+    pub(crate) no_probe: bool,
+
     /// How the agent comes to its outputs.
     #[arg(long, value_enum)]
     pub(crate) completion: Option<CompletionArg>,
@@ -48,6 +57,11 @@ pub(crate) struct AgentArgs {
     /// Sampling temperature.
     #[arg(long, value_name = "T", value_parser = temperature)]
     pub(crate) temperature: Option<f64>,
+
+    /// How many tokens a reply may have; 8192 unless given, and no limit of ours at the hosted APIs of
+    /// providers.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_tokens: Option<u32>,
 
     /// How often a model may be asked in a minute.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

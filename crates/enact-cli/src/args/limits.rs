@@ -29,9 +29,10 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
 
-    /// How long models and tools may work, such as 90s or 5m.
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub(crate) time_budget: Option<Duration>,
+    /// How long models and tools may work before it has to answer, such as 90s or 5m; 30m unless
+    /// given, `none` for no limit.
+    #[arg(long, value_name = "TIME", value_parser = time_budget)]
+    pub(crate) time_budget: Option<TimeBudget>,
 
     /// How many steps in a row may bring nothing new before it is warned, then ended; 3 unless
     /// given, 0 for any.
@@ -54,12 +55,35 @@ impl LimitArgs {
         limits.max_tool_calls = self.max_tool_calls.or(limits.max_tool_calls);
         limits.token_budget = self.token_budget.or(limits.token_budget);
         limits.cost_budget = self.cost_budget.or(limits.cost_budget);
-        limits.time_budget = self.time_budget.or(limits.time_budget);
+        if let Some(TimeBudget(budget)) = self.time_budget {
+            limits.time_budget = budget;
+        }
         limits.stall_threshold = self.stall_threshold.unwrap_or(limits.stall_threshold);
         limits.max_observation_tokens = self
             .max_observation_tokens
             .unwrap_or(limits.max_observation_tokens);
         limits.answer_within = self.answer_within.or(limits.answer_within);
+    }
+}
+
+/// How long a run may work unless it is told: a model that makes no progress is not waited for
+/// for ever.
+pub(crate) const USUAL_TIME_BUDGET: Duration = Duration::from_secs(30 * 60);
+
+/// How long a run may work; `None` for no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TimeBudget(pub(crate) Option<Duration>);
+
+/// A time, or `none` or 0 for no limit.
+pub(crate) fn time_budget(text: &str) -> Result<TimeBudget, String> {
+    let text = text.trim();
+    let zero = text.parse::<jiff::SignedDuration>();
+    if text == "none" || text == "0" || zero.is_ok_and(|time| time.is_zero()) {
+        return Ok(TimeBudget(None));
+    }
+    match time(text) {
+        Ok(time) => Ok(TimeBudget(Some(time))),
+        Err(message) => Err(format!("{message}, or `none` for no limit")),
     }
 }
 
@@ -82,6 +106,18 @@ fn money(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn truth_a_time_budget_can_be_switched_off() {
+        for off in ["none", "0", "0s", " 0m "] {
+            assert_eq!(time_budget(off), Ok(TimeBudget(None)), "{off}");
+        }
+        let minute = TimeBudget(Some(Duration::from_secs(60)));
+        assert_eq!(time_budget("1m"), Ok(minute));
+        for bad in ["", "never", "5", "-1m"] {
+            assert!(time_budget(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn times_are_longer_than_nothing() {

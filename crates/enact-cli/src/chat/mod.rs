@@ -17,6 +17,7 @@ use crate::args::ChatArgs;
 use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::line::Line;
+use crate::models::Probing;
 use crate::run::{Kept, Setup, print_view};
 use crate::view::{Ink, Narrator, Screen, Stream, text};
 use crate::{agent, interrupt, store};
@@ -59,7 +60,7 @@ impl Chat {
         let agent = agent::said(&args.agent, signature)?;
         let asked = asked(&agent.signature)?;
         let arrow = agent.signature.arrow();
-        let setup = Setup::new(agent, &args.agent).await?;
+        let setup = Setup::new(agent, &args.agent, Probing::PATIENCE).await?;
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let (lines, stream) = if is_terminal {
             // The memory of what was typed is kept beside the runs.

@@ -17,6 +17,7 @@ use futures_util::StreamExt as _;
 use self::progress::Progress;
 use crate::args::{EvalArgs, EvalCommand};
 use crate::exit::{Exit, Failure};
+use crate::models::Probing;
 use crate::run::Setup;
 use crate::view::{Screen, Stream, text};
 use crate::{agent, interrupt};
@@ -47,8 +48,9 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
         None => Some(args.signature.as_deref().unwrap_or(USUAL)),
     };
     let agent = agent::said(&args.agent, signature)?;
-    let setup = Setup::new(agent, &args.agent).await?;
-    let dataset = read_dataset(path, setup.agent.signature(), args)?;
+    // Before anybody is asked.
+    let dataset = read_dataset(path, &agent.signature, args)?;
+    let setup = Setup::new(agent, &args.agent, Probing::PATIENCE).await?;
     let prices = setup.plan.prices.clone();
     let judge = judge(args, &setup)?;
     let settings = settings::of(args, &setup)?;

@@ -30,7 +30,7 @@ pub(super) fn of(args: &EvalArgs, setup: &Setup) -> Result<Values, Failure> {
         "model": setup.model,
         "base_url": setup.plan.models.first().map(|named| &named.base_url),
         "fallbacks": setup.plan.models.iter().skip(1).map(|named| &named.name).collect::<Vec<_>>(),
-        "adapter": plan.adapter,
+        "adapter": setup.adapter.as_ref().or(plan.adapter.as_ref()),
         "completion": plan.completion.tool_name(),
         "limits": plan.limits,
         "rules": rules,
@@ -44,6 +44,7 @@ pub(super) fn of(args: &EvalArgs, setup: &Setup) -> Result<Values, Failure> {
         "allow": ruled(Confirmation::Never),
         "ask": ruled(Confirmation::Always),
         "temperature": plan.temperature,
+        "max_tokens": plan.max_tokens,
         "history": history,
     });
     let Value::Object(mut all) = all else {

@@ -1,11 +1,16 @@
 //! `enact mcp`.
 
+use std::time::Duration;
+
 use enact_mcp::AgentService;
 
 use crate::agent;
 use crate::args::ServeMcpArgs;
 use crate::exit::{Exit, Failure};
 use crate::run::Setup;
+
+/// How long a probe may take: whoever started the server waits for it.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Serves an agent as a tool until the client hangs up.
 pub(crate) async fn execute(args: &ServeMcpArgs) -> Exit {
@@ -20,7 +25,7 @@ pub(crate) async fn execute(args: &ServeMcpArgs) -> Exit {
 
 async fn serve(args: &ServeMcpArgs) -> Result<(), Failure> {
     let agent = agent::said(&args.agent, args.signature.as_deref())?;
-    let setup = Setup::new(agent, &args.agent).await?;
+    let setup = Setup::new(agent, &args.agent, PATIENCE).await?;
     let description = args
         .description
         .as_ref()

@@ -107,7 +107,18 @@ fn compatible(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
     if let Some(key) = key {
         client = client.with_api_key(key);
     }
+    // As for models of providers: hosted ones stop by themselves, others are watched.
+    client = match client.base_url().is_some_and(enact_genai::is_hosted) {
+        true => client.with_default_max_tokens(None),
+        false => client.with_replies_streamed(),
+    };
     Ok(Arc::new(client))
+}
+
+/// Whether nothing is known of the server that a model is asked at.
+pub(crate) fn is_unknown(named: &Named) -> bool {
+    let address = named.base_url.as_deref();
+    address.is_some_and(|address| !enact_genai::is_hosted(address))
 }
 
 fn refused(error: ModelError) -> Failure {

@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::choice;
+use super::memory::{Memory, Probe};
 use crate::args::ModelsArgs;
 use crate::exit::{Exit, Failure};
 use crate::local::{self, OnShelf};
@@ -62,10 +63,18 @@ async fn list(args: &ModelsArgs) -> Result<(), Failure> {
         }
     };
     let found = join_all(providers.into_iter().map(look)).await;
+    let probes = Memory::open().map(|memory| memory.list());
+    let mut probes = probes.unwrap_or_default();
     if args.json {
-        let mut objects: Vec<Value> = found.iter().map(object).collect();
+        let mut objects: Vec<Value> = Vec::new();
+        for one in &found {
+            let base_url = one.provider.base_url();
+            let its = probes.extract_if(.., |probe| probe.base_url == base_url);
+            objects.push(object(one, its.collect()));
+        }
         if args.provider.is_none() {
             objects.push(shelf_object(&local::on_shelf()));
+            objects.extend(elsewhere(probes));
         }
         report::print(&objects.into());
         return Ok(());
@@ -76,6 +85,7 @@ async fn list(args: &ModelsArgs) -> Result<(), Failure> {
     }
     show(&screen, &found);
     show_shelf(&screen, &local::on_shelf());
+    show_probes(&screen, &probes);
     match choice::at_hand(None).await {
         Ok(choice) => {
             let name = text::one_line(&choice.first.name);
@@ -155,7 +165,7 @@ fn names(screen: &Screen, found: &[Found]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn object(found: &Found) -> Value {
+fn object(found: &Found, probes: Vec<Probe>) -> Value {
     let provider = &found.provider;
     let (is_configured, is_reachable, models, reason) = match &found.state {
         State::Reachable(models) => (true, true, Some(models), None),
@@ -175,7 +185,60 @@ fn object(found: &Found) -> Value {
         "models": models,
         "usual_model": provider.usual_model(),
         "reason": reason,
+        "probed": probes.iter().map(probe_object).collect::<Vec<_>>(),
     })
+}
+
+/// What was found out about models at addresses that are not those of a provider now.
+fn elsewhere(mut probes: Vec<Probe>) -> Vec<Value> {
+    let mut objects = Vec::new();
+    while let Some(first) = probes.first() {
+        let base_url = first.base_url.clone();
+        let its: Vec<Probe> = probes
+            .extract_if(.., |probe| probe.base_url == base_url)
+            .collect();
+        objects.push(json!({
+            "provider": null,
+            "base_url": base_url,
+            "key_variable": null,
+            "address_variable": null,
+            "configured": true,
+            "reachable": null,
+            "models": null,
+            "usual_model": null,
+            "reason": null,
+            "probed": its.iter().map(probe_object).collect::<Vec<_>>(),
+        }));
+    }
+    objects
+}
+
+fn probe_object(probe: &Probe) -> Value {
+    json!({
+        "model": probe.model,
+        "tools": probe.found.tools,
+        "response_schema": probe.found.response_schema,
+        "adapter": probe.adapter(),
+        "at": probe.at,
+    })
+}
+
+/// What was found out about models, and when.
+fn show_probes(screen: &Screen, probes: &[Probe]) {
+    if !probes.is_empty() {
+        screen.line("\nProbed, for the adapter `auto` (`--probe` does it again):");
+    }
+    for probe in probes {
+        let day = probe.at.to_zoned(jiff::tz::TimeZone::system()).date();
+        let line = format!(
+            "{} at {}: {} ({}; {day})",
+            probe.model,
+            probe.base_url,
+            probe.adapter(),
+            probe.words()
+        );
+        screen.line(&format!("  {}", text::one_line(&line)));
+    }
 }
 
 /// How many there are, and a few of them.
@@ -232,5 +295,6 @@ fn shelf_object(shelf: &OnShelf) -> Value {
         "models": shelf.models,
         "usual_model": null,
         "reason": shelf.reason,
+        "probed": [],
     })
 }

@@ -7,7 +7,9 @@ use enact::LanguageModel;
 use crate::agent::Agent;
 use crate::args::{AgentArgs, RecordingArgs};
 use crate::exit::Failure;
-use crate::models::{self, Named, Pace, Tape, connect, joined, recorded_address, recorded_models};
+use crate::models::{
+    self, Named, Pace, Probing, Tape, connect, joined, recorded_address, recorded_models,
+};
 
 /// The models of an agent as one, and what else is asked beside it.
 pub(super) struct Asked {
@@ -21,7 +23,11 @@ pub(super) struct Asked {
 
 impl Asked {
     /// What the flags and the agent name; else what is at hand.
-    pub(super) async fn choose(args: &AgentArgs, agent: &Agent) -> Result<Self, Failure> {
+    pub(super) async fn choose(
+        args: &AgentArgs,
+        agent: &Agent,
+        probing: Probing,
+    ) -> Result<Self, Failure> {
         if let Some(mut replaying) = Tape::to_replay(&args.recording)? {
             if args.replay_loosely {
                 replaying = replaying.loosely();
@@ -37,17 +43,19 @@ impl Asked {
         let chosen = std::iter::once(&choice.first).chain(&choice.others);
         let chosen: Vec<Named> = chosen.cloned().collect();
         let address = models::address(args.base_url.as_deref());
-        let asked = Self::named(&chosen, &agent.pace, address, &args.recording)?;
+        let probing = probing.of(agent);
+        let asked = Self::named(&chosen, &agent.pace, address, &args.recording, probing).await?;
         choice.tell();
         Ok(asked)
     }
 
     /// These models, recorded or replayed if that is asked for.
-    pub(super) fn named(
+    pub(super) async fn named(
         models: &[Named],
         pace: &Pace,
         address: Option<String>,
         recording: &RecordingArgs,
+        probing: Probing,
     ) -> Result<Self, Failure> {
         if let Some(replaying) = Tape::to_replay(recording)? {
             return Ok(Self {
@@ -57,7 +65,7 @@ impl Asked {
                 tape: Tape::Replays(replaying),
             });
         }
-        let (model, models) = connected(models, pace)?;
+        let (model, models) = connected(models, pace, probing).await?;
         let (model, tape) = Tape::around(model, &models, address.as_deref(), recording)?;
         Ok(Self {
             model,
@@ -69,9 +77,10 @@ impl Asked {
 }
 
 /// Models as one, the first one first, and where each of them is.
-pub(super) fn connected(
+pub(super) async fn connected(
     models: &[Named],
     pace: &Pace,
+    probing: Probing,
 ) -> Result<(Arc<dyn LanguageModel>, Vec<Named>), Failure> {
     let clients = models.iter().map(connect);
     let clients = clients.collect::<Result<Vec<_>, Failure>>()?;
@@ -84,7 +93,13 @@ pub(super) fn connected(
     let Some(first) = clients.next() else {
         return Err(Failure::usage("no_model", "no model is set"));
     };
-    Ok((joined(first, clients.collect(), pace)?, found))
+    let first = probing.apply(first).await;
+    let mut others = Vec::new();
+    for client in clients {
+        // It may never be asked, and may not be there: that must not decide for the first one.
+        others.push(probing.without_asking().apply(client).await);
+    }
+    Ok((joined(first, others, pace)?, found))
 }
 
 /// A model that was named apart from those of the agent, such as a judge.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use enact::model::ModelOptions;
+use enact::model::openai::DEFAULT_MAX_TOKENS;
+use enact::run::Limits;
 use enact::{AdapterChoice, AgentTool, Error, LanguageModel, ReAct, Tools};
 use enact_sqlite::SqliteStore;
 
@@ -10,7 +12,7 @@ use super::asked::connected;
 use crate::agent::{Agent, Member};
 use crate::exit::Failure;
 use crate::mcp::Servers;
-use crate::models::Tape;
+use crate::models::{Named, Probing, Tape, is_unknown};
 use crate::tools;
 
 /// The agent, asking this model. Starts the servers of it and of those that it may call.
@@ -20,9 +22,10 @@ pub(super) async fn build(
     tape: &Tape,
     store: Option<&SqliteStore>,
     servers: &mut Servers,
+    probing: Probing,
 ) -> Result<ReAct, Failure> {
     let own = tools::own(agent)?;
-    let own = own.and(members(&agent.agents, tape, store, servers).await?);
+    let own = own.and(members(&agent.agents, tape, store, servers, probing).await?);
     let tools = match &agent.mcp {
         Some(noted) => {
             let started = Servers::start(noted).await?;
@@ -33,7 +36,7 @@ pub(super) async fn build(
         None => own,
     };
     let adapter = adapter(agent.adapter.as_deref())?;
-    let mut options = ModelOptions::default();
+    let mut options = options(agent.max_tokens, &agent.limits, &agent.models);
     options.temperature = agent.temperature;
     let build = || -> Result<ReAct, Error> {
         let mut built = ReAct::dynamic(agent.signature.clone(), tools)?
@@ -59,6 +62,7 @@ pub(super) async fn members(
     tape: &Tape,
     store: Option<&SqliteStore>,
     servers: &mut Servers,
+    probing: Probing,
 ) -> Result<Tools, Failure> {
     let mut tools = Tools::new();
     for Member {
@@ -68,10 +72,15 @@ pub(super) async fn members(
     } in members
     {
         let name_of_model = agent.models.first().map_or("", |first| &first.name);
-        let model = tape.beside_if_asked(name_of_model, || {
-            connected(&agent.models, &agent.pace).map(|(model, _)| model)
+        let asked = match tape {
+            Tape::Replays(_) => None,
+            _ => Some(connected(&agent.models, &agent.pace, probing.of(agent)).await?),
+        };
+        let model = tape.beside_if_asked(name_of_model, || match asked {
+            Some((model, _)) => Ok(model),
+            None => Err(Failure::usage("no_model", "no model is set")),
         })?;
-        let built = Box::pin(build(agent, model, tape, store, servers)).await?;
+        let built = Box::pin(build(agent, model, tape, store, servers, probing)).await?;
         let mut tool = AgentTool::new(built, name, description);
         if let Some(store) = store {
             tool = tool.with_store(store.clone());
@@ -79,6 +88,16 @@ pub(super) async fn members(
         tools = tools.with(tool);
     }
     Ok(tools)
+}
+
+/// How replies are bounded. Clients bound them by themselves at servers that nothing is known of, but
+/// under a budget the bound of a request is what is left of it, which may be far more.
+pub(super) fn options(max_tokens: Option<u32>, limits: &Limits, models: &[Named]) -> ModelOptions {
+    let has_budget = limits.token_budget.is_some() || limits.cost_budget.is_some();
+    let is_bounded = has_budget && models.iter().any(is_unknown);
+    let mut options = ModelOptions::default();
+    options.max_tokens = max_tokens.or(is_bounded.then_some(DEFAULT_MAX_TOKENS));
+    options
 }
 
 pub(super) fn adapter(name: Option<&str>) -> Result<AdapterChoice, Failure> {

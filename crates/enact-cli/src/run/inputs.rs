@@ -16,8 +16,12 @@ enum Source<'a> {
     Stdin,
 }
 
-/// Reads the inputs. Every value stays text here: the types of the signature say what it means.
-pub(super) fn read(given: &[String], signature: &Signature) -> Result<Values, Failure> {
+/// Inputs that were given, and not read yet.
+#[derive(Debug)]
+pub(super) struct Inputs<'a>(Vec<(&'a str, Source<'a>)>);
+
+/// Takes the inputs apart, and checks their names.
+pub(super) fn check<'a>(given: &'a [String], signature: &Signature) -> Result<Inputs<'a>, Failure> {
     let mut sources: Vec<(&str, Source<'_>)> = Vec::new();
     for argument in given {
         let (name, source) = parse(argument)?;
@@ -47,11 +51,18 @@ pub(super) fn read(given: &[String], signature: &Signature) -> Result<Values, Fa
             None => wrong(error.to_string()),
         }
     })?;
-    let mut values = Values::new();
-    for (name, source) in sources {
-        values.insert(name.to_owned(), Value::String(load(name, &source)?));
+    Ok(Inputs(sources))
+}
+
+impl Inputs<'_> {
+    /// Reads them. Every value stays text here: the types of the signature say what it means.
+    pub(super) fn read(self) -> Result<Values, Failure> {
+        let mut values = Values::new();
+        for (name, source) in self.0 {
+            values.insert(name.to_owned(), Value::String(load(name, &source)?));
+        }
+        Ok(values)
     }
-    Ok(values)
 }
 
 fn parse(argument: &str) -> Result<(&str, Source<'_>), Failure> {
@@ -142,7 +153,7 @@ mod tests {
         let signature = Signature::parse("question, text -> answer").unwrap();
         let problem = |given: &[&str]| {
             let given: Vec<String> = given.iter().map(|&text| text.to_owned()).collect();
-            read(&given, &signature).unwrap_err().message
+            check(&given, &signature).unwrap_err().message
         };
         assert!(problem(&["question=a", "question=b"]).contains("given twice"));
         assert!(problem(&["question=-", "text=-"]).contains("only one input"));

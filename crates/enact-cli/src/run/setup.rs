@@ -1,12 +1,12 @@
 //! From what was typed to an agent that is ready to run, and from a log to the agent of a run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use enact::model::ModelOptions;
 use enact::run::{AgentSpec, SealKey};
 use enact::signature::Dynamic;
 use enact::tool::Confirmation;
-use enact::{Call, Demo, Error, History, LanguageModel, ReAct, Run, Values};
+use enact::{AdapterChoice, Call, Demo, Error, History, LanguageModel, ReAct, Run, Values};
 use enact_sqlite::SqliteStore;
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -14,19 +14,20 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::asked::{Asked, another};
-use super::build::{adapter, build, members};
+use super::build::{adapter, build, members, options};
 use super::history;
 use crate::agent::{Agent, Member};
 use crate::args::{AgentArgs, RecordingArgs, ResumeArgs};
 use crate::exit::Failure;
 use crate::mcp::{Noted, Servers};
-use crate::models::{Named, Pace, Tape};
+use crate::models::{Named, Pace, Probing, Tape, is_unknown};
 use crate::tools::{self, Reach};
 use crate::{secrets, store, trust};
 
 /// The notes of a run.
 pub(super) const FILES: &str = "files";
 const TEMPERATURE: &str = "temperature";
+const MAX_TOKENS: &str = "max_tokens";
 const MODELS: &str = "models";
 pub(super) const PACE: &str = "pace";
 pub(super) const MCP: &str = "mcp";
@@ -45,6 +46,8 @@ pub(crate) struct Setup {
     pub(crate) history: History,
     /// The model's name.
     pub(crate) model: String,
+    /// What `auto` is, if that was found out.
+    pub(crate) adapter: Option<String>,
     /// What the log has to say so that the agent can be built again.
     pub(crate) notes: Values,
     /// The MCP servers whose tools it has.
@@ -56,7 +59,12 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// Checks everything that can be checked before a model is asked, and starts the servers.
-    pub(crate) async fn new(agent: Agent, args: &AgentArgs) -> Result<Self, Failure> {
+    /// A model that nothing is known of is probed within `patience`.
+    pub(crate) async fn new(
+        agent: Agent,
+        args: &AgentArgs,
+        patience: Duration,
+    ) -> Result<Self, Failure> {
         let mut plan = agent.with_flags(args)?;
         // A run that is not kept is never resumed.
         let seal = store::path(&args.store)?.and_then(|_| trust::key());
@@ -67,7 +75,11 @@ impl Setup {
             Some(path) => history::read(path)?,
             None => History::new(),
         };
-        let asked = Asked::choose(args, &plan).await?;
+        let probing = Probing::said(args, patience);
+        let asked = Asked::choose(args, &plan, probing).await?;
+        let auto = AdapterChoice::Auto.resolve(asked.model.capabilities());
+        let is_probed = probing.of(&plan) != Probing::Off;
+        let is_probed = is_probed && asked.models.first().is_some_and(is_unknown);
         plan.models = asked.models;
         plan.settle_members(asked.address.as_deref());
         if let Some(noted) = &mut plan.mcp {
@@ -82,6 +94,7 @@ impl Setup {
             &asked.tape,
             store.as_ref(),
             &mut servers,
+            probing,
         )
         .await?;
         let model = plan.models.first().map(|first| first.name.clone());
@@ -90,6 +103,7 @@ impl Setup {
             plan,
             history,
             model: model.unwrap_or_default(),
+            adapter: is_probed.then(|| auto.name().to_owned()),
             notes,
             servers,
             store,
@@ -143,10 +157,12 @@ impl Setup {
         };
         secrets::configure(&names, list.as_ref(), seal)?;
         let reach: Reach = noted(spec, REACH)?.unwrap_or_default();
-        let (asked, name) = model_again(spec, &args.recording)?;
+        // It has the adapter that it began with: nobody is probed for it.
+        let probing = Probing::Remembered;
+        let (asked, name) = model_again(spec, &args.recording, probing).await?;
         let mut servers = Servers::default();
         let callable: Vec<Member> = noted(spec, AGENTS)?.unwrap_or_default();
-        let others = members(&callable, &asked.tape, Some(store), &mut servers).await?;
+        let others = members(&callable, &asked.tape, Some(store), &mut servers, probing).await?;
         let tools = match list {
             Some(list) => {
                 let own = list.own.iter().map(String::as_str).collect();
@@ -173,7 +189,7 @@ impl Setup {
         let demos: Vec<Demo> = noted(spec, DEMOS)?.unwrap_or_default();
         let extract = adapter(Some(&spec.adapter))?;
         let step = adapter(spec.step_adapter.as_deref().or(Some(&spec.adapter)))?;
-        let mut options = ModelOptions::default();
+        let mut options = options(noted(spec, MAX_TOKENS)?, &started.limits, &asked.models);
         options.temperature = spec.notes.get(TEMPERATURE).and_then(Value::as_f64);
         let build = || -> Result<ReAct, Error> {
             let agent = ReAct::dynamic(spec.signature.clone(), tools)?
@@ -219,6 +235,9 @@ fn notes(agent: &Agent) -> Result<Values, Failure> {
     }
     if let Some(temperature) = agent.temperature {
         notes.insert(TEMPERATURE.to_owned(), temperature.into());
+    }
+    if let Some(max_tokens) = agent.max_tokens {
+        notes.insert(MAX_TOKENS.to_owned(), max_tokens.into());
     }
     if let Some(mcp) = &agent.mcp {
         notes.insert(MCP.to_owned(), written(mcp)?);
@@ -275,10 +294,14 @@ pub(super) fn models(spec: &AgentSpec) -> Result<Vec<Named>, Failure> {
 }
 
 /// The model of a run that is kept, and its name.
-fn model_again(spec: &AgentSpec, recording: &RecordingArgs) -> Result<(Asked, String), Failure> {
+async fn model_again(
+    spec: &AgentSpec,
+    recording: &RecordingArgs,
+    probing: Probing,
+) -> Result<(Asked, String), Failure> {
     let models = models(spec)?;
     let name = models[0].name.clone();
     let pace: Pace = noted(spec, PACE)?.unwrap_or_default();
-    let asked = Asked::named(&models, &pace, spec.base_url.clone(), recording)?;
+    let asked = Asked::named(&models, &pace, spec.base_url.clone(), recording, probing).await?;
     Ok((asked, name))
 }

@@ -66,6 +66,9 @@ pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
         concat!(env!("CARGO_TARGET_TMPDIR"), "/seal.key"),
     );
     command.env("ENACT_MODELS", "/nonexistent/models");
+    // Scripts begin with the first step. Tests of the probe switch it on.
+    command.env("ENACT_PROBE", "off");
+    command.env("ENACT_PROBES", "/nonexistent/probes.json");
     Enact {
         command,
         stdin: None,

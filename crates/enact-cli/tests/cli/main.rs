@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod agent;
+mod bounds;
 mod chat;
 mod command;
 mod contested;
@@ -20,6 +21,7 @@ mod mcp;
 mod models;
 mod place;
 mod plain;
+mod probing;
 #[cfg(unix)]
 mod questions;
 mod recording;

@@ -15,7 +15,7 @@ fn doubler(models: &TestServer) -> String {
     let (enact, url) = (env!("CARGO_BIN_EXE_enact"), models.base_url());
     format!(
         "'{enact}' mcp 'n: int -> twice: int' --name doubler --description 'Doubles a number.' \
-         --model inner --base-url {url} --store none"
+         --model inner --base-url {url} --store none --no-probe"
     )
 }
 
@@ -194,7 +194,7 @@ fn a_file_lists_servers_and_patterns_choose_their_tools() {
         json!({
             "command": enact,
             "args": ["mcp", "x -> y", "--name", name, "--model", "m", "--base-url",
-                     "http://127.0.0.1:9", "--store", "none"],
+                     "http://127.0.0.1:9", "--store", "none", "--no-probe"],
         })
     };
     let servers =
@@ -301,7 +301,9 @@ async fn serving(models: &TestServer, place: &Place) -> Server {
         "--files",
         files,
     ];
-    let args = args.into_iter().chain(["--model", "m", "--base-url", url]);
+    let args = args
+        .into_iter()
+        .chain(["--model", "m", "--no-probe", "--base-url", url]);
     let store = place.store();
     Mcp::stdio(env!("CARGO_BIN_EXE_enact"), args.chain(["--store", &store]))
         .environment(Environment::new())

@@ -82,8 +82,9 @@ fn what_may_be_left_out_is_told_with_its_sort() {
 fn tools_of_servers_are_listed_with_their_server() {
     let models = TestServer::start_blocking([]);
     let (program, url) = (env!("CARGO_BIN_EXE_enact"), models.base_url());
-    let server =
-        format!("'{program}' mcp 'x -> y' --name inner --model m --base-url {url} --store none");
+    let server = format!(
+        "'{program}' mcp 'x -> y' --name inner --model m --base-url {url} --store none --no-probe"
+    );
     let all = listed(["--mcp", &server, "--tools", "calculator"]);
     assert_eq!(all.len(), 2);
     assert_eq!(of(&all, "calculator")["source"], "built-in");

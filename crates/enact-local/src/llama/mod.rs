@@ -14,7 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use enact::LanguageModel;
-use enact::model::{Capabilities, ModelError, ModelErrorKind, ReplyStream, Request, ToolChoice};
+use enact::model::{
+    Capabilities, ModelError, ModelErrorKind, ReplyStream, Request, ToolChoice, cut_repetition,
+};
 use futures_util::stream;
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -117,14 +119,16 @@ impl LanguageModel for LocalModel {
         if self.calls_are_demanded && request.tool_choice == ToolChoice::Auto {
             request.tool_choice = ToolChoice::Required;
         }
+        let prompt_bytes = request.prompt.bytes();
         let (chunks, received) = unbounded_channel();
         if let Err(error) = self.worker.send(Job { request, chunks }) {
             return Box::pin(stream::iter([Err(error)]));
         }
-        Box::pin(stream::unfold(received, async |mut received| {
+        let reply = Box::pin(stream::unfold(received, async |mut received| {
             let chunk = received.recv().await?;
             Some((chunk, received))
-        }))
+        }));
+        cut_repetition(reply, prompt_bytes)
     }
 }
 

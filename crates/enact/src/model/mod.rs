@@ -19,7 +19,9 @@ mod message;
 pub mod openai;
 mod price;
 mod private;
+mod probe;
 pub mod recording;
+mod repetition;
 mod reply;
 mod request;
 pub mod retry;
@@ -42,7 +44,9 @@ pub use message::{Image, ImageSource, Message, Part, Prompt, RawCall};
 #[cfg(feature = "openai")]
 pub use openai::OpenAi;
 pub use price::{Price, Prices};
+pub use probe::{WithCapabilities, probe};
 pub use recording::{Recording, Replaying};
+pub use repetition::cut_repetition;
 pub use reply::{ANSWERED_BY_CACHE, Chunk, FinishReason, Reply, ReplyBuilder, Usage};
 pub use request::{
     Delivery, Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice,
@@ -55,7 +59,8 @@ pub use timeouts::Timeouts;
 /// The chunks of one reply, in the order in which the model produced them.
 pub type ReplyStream<'a> = Pin<Box<dyn Stream<Item = Result<Chunk, ModelError>> + Send + 'a>>;
 
-/// What a model can do beyond answering with text. `auto` picks an adapter by it.
+/// What a model can do beyond answering with text. `auto` picks an adapter by it, and [`probe`] finds it
+/// out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Capabilities {

@@ -111,6 +111,8 @@ pub enum Chunk {
     AnsweredBy(String),
     /// What the request cost.
     Usage(Usage),
+    /// The reply repeats itself, and was [cut off](super::cut_repetition) for it.
+    Repeats,
     /// Why the model stopped.
     Finish(FinishReason),
     /// The request is made again: what came so far does not count.
@@ -144,6 +146,9 @@ pub struct Reply {
     /// [cache](ANSWERED_BY_CACHE).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<String>,
+    /// Whether it repeats itself, and was [cut off](super::cut_repetition) for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
 }
 
 impl Reply {
@@ -206,6 +211,9 @@ impl From<Reply> for Vec<Chunk> {
             chunks.push(Chunk::Opaque(fields));
         }
         chunks.push(Chunk::Usage(reply.usage));
+        if reply.repeats {
+            chunks.push(Chunk::Repeats);
+        }
         chunks.push(Chunk::Finish(reply.finish));
         chunks
     }
@@ -254,6 +262,7 @@ impl ReplyBuilder {
             },
             Chunk::AnsweredBy(name) => self.reply.answered_by = Some(name),
             Chunk::Usage(usage) => self.reply.usage = usage,
+            Chunk::Repeats => self.reply.repeats = true,
             Chunk::Finish(finish) => self.finish = Some(finish),
             Chunk::Restart => {
                 let restarts = self.restarts + 1;

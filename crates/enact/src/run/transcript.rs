@@ -14,6 +14,9 @@ use crate::model::FinishReason;
 /// How many characters are shown of a reply that was cut off. Most of them go round in circles: a
 /// model that reads all of it goes on so, and pays for it.
 const SHOWN_OF_CUT_OFF: usize = 200;
+/// What a model is told whose reply was cut off because it repeats itself.
+const REPEATS: &str = "You wrote the same text over and over, so your reply was stopped. Write each \
+                       thing once.";
 
 /// Whether a transcript shows a step whose calls have not all given something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -273,11 +276,14 @@ pub(crate) fn misread(reply: &crate::model::Reply, problem: &str) -> [Entry; 2] 
     {
         text.replace_range(end.., " …");
     }
+    let problem = match reply.repeats {
+        // What reads replies sees one that is too long. The model is told why.
+        true => format!("{REPEATS} {problem}"),
+        false => problem.to_owned(),
+    };
     [
         said(text.trim().to_owned()),
-        Entry::Notice {
-            text: problem.to_owned(),
-        },
+        Entry::Notice { text: problem },
     ]
 }
 

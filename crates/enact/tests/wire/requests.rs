@@ -108,6 +108,7 @@ async fn every_kind_of_message_has_its_form() {
         "model": "test-model",
         "stream": true,
         "stream_options": {"include_usage": true},
+        "max_tokens": 8192,
         "messages": [
             {"role": "system", "content": "Be \"brief\".\n"},
             {"role": "user", "content": "Hallo\u{1} 👋"},
@@ -153,7 +154,8 @@ async fn a_reply_that_nobody_reads_along_comes_whole() {
     let mut request = ask("hi").with_delivery(Delivery::Whole);
     let asked = json!({"include_usage": true});
     request.options.extra.insert("stream_options".into(), asked);
-    let body = r#"{"model":"test-model","messages":[{"role":"user","content":"hi"}]}"#;
+    let body =
+        r#"{"model":"test-model","max_tokens":8192,"messages":[{"role":"user","content":"hi"}]}"#;
     assert_eq!(body_of(request).await, body);
 }
 

@@ -140,7 +140,8 @@ fn the_tools_of_a_file_are_listed_with_their_sources_and_rules() {
     #[cfg(unix)]
     text.push_str(&format!(
         "[mcp.doubling]\ncommand = '{}'\nargs = ['mcp', '--agent', 'doubler.toml', '--name', \
-         'doubler', '--model', 'm', '--base-url', 'http://127.0.0.1:1/v1', '--store', 'none']\n",
+         'doubler', '--model', 'm', '--base-url', 'http://127.0.0.1:1/v1', '--store', 'none', \
+         '--no-probe']\n",
         env!("CARGO_BIN_EXE_enact")
     ));
     text.push_str("[approval]\nnote = 'always'\nhelper = 'always'\n");

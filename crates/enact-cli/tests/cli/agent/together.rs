@@ -127,7 +127,8 @@ fn a_file_lists_servers_and_an_agent_of_a_file_is_one() {
         &format!(
             "signature = 'question -> answer'\nmodel = 'outer'\n\
              [mcp.numbers]\ncommand = '{}'\n\
-             args = ['mcp', '--agent', 'doubler.toml', '--name', 'doubler', '--store', 'none']\n\
+             args = ['mcp', '--agent', 'doubler.toml', '--name', 'doubler', '--store', 'none', \
+             '--no-probe']\n\
              env = {{ OPENAI_API_KEY = '${{HUSH}}' }}\nallow = ['doub*']\n\
              [approval]\ndoubler = 'always'\n",
             env!("CARGO_BIN_EXE_enact")

@@ -10,7 +10,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::protocol::{Decode, DecodeError, Protocol};
 use super::sse::SseParser;
 use crate::model::failure::{Failures, Limit, retry_after};
-use crate::model::{Chunk, Delivery, ModelError, ModelErrorKind, ReplyStream, Request};
+use crate::model::{
+    Chunk, Delivery, ModelError, ModelErrorKind, ReplyStream, Request, cut_repetition,
+};
 
 /// A bound on what a broken server can make us keep.
 const MAX_REPLY_BYTES: usize = 64 * 1024 * 1024;
@@ -26,12 +28,14 @@ const END_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Asks a server, and reads what it answers.
 pub(in crate::model) fn stream<P: Protocol>(client: &P, request: Request) -> ReplyStream<'_> {
+    let prompt_bytes = request.prompt.bytes();
     let exchange = Exchange {
         client,
         state: State::Asking(Box::new(request)),
         ready: VecDeque::new(),
     };
-    Box::pin(stream::unfold(exchange, Exchange::next))
+    let reply = Box::pin(stream::unfold(exchange, Exchange::next));
+    cut_repetition(reply, prompt_bytes)
 }
 
 struct Exchange<'a, P: Protocol> {

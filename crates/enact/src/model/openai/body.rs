@@ -27,6 +27,8 @@ pub(super) struct Shape<'a> {
     pub(super) max_tokens: &'static str,
     /// Whether a tool has to be called wherever one may be.
     pub(super) demands_calls: bool,
+    /// Whether replies come piece by piece even if they may come whole.
+    pub(super) streams: bool,
 }
 
 /// The whole body of a request.
@@ -40,15 +42,17 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
         Some(|out: &mut String| push_string(out, shape.model)),
     );
     match request.delivery {
-        Delivery::Streamed => {
+        Delivery::Whole if !shape.streams => {
+            // Servers refuse options of a stream where there is none.
+            fields.leave_out("stream_options");
+        }
+        _ => {
             fields.put("stream", Some(|out: &mut String| out.push_str("true")));
             fields.put(
                 "stream_options",
                 Some(|out: &mut String| out.push_str("{\"include_usage\":true}")),
             );
         }
-        // Servers refuse options of a stream where there is none.
-        Delivery::Whole => fields.leave_out("stream_options"),
     }
     fields.put_number(
         "temperature",

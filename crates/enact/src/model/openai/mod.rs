@@ -11,6 +11,7 @@ mod calls;
 mod decode;
 mod loose;
 
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use secrecy::SecretString;
 
@@ -18,12 +19,20 @@ use self::decode::{Decoder, Returned};
 pub use super::Timeouts;
 use super::failure::{Failures, Words};
 use super::http::{self, Address, Protocol, Server};
-use super::{Capabilities, LanguageModel, ModelError, ReplyStream, Request};
+use super::{
+    Capabilities, LanguageModel, ModelError, ModelErrorKind, ModelOptions, ReplyStream, Request,
+};
 
 const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
 const API_KEY_VARIABLE: &str = "OPENAI_API_KEY";
 const HOST: &str = "api.openai.com";
 const ENDPOINT: &str = "/chat/completions";
+/// How many tokens a reply has at most where nobody says it, at other servers than api.openai.com.
+pub const DEFAULT_MAX_TOKENS: u32 = 8192;
+/// How servers speak of the bound of a reply when they refuse it.
+const BOUND_WORDS: [&str; 3] = ["max_tokens", "max_completion_tokens", "completion"];
+/// The fields that bound a reply.
+const BOUND_FIELDS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 const WORDS: Words<'static> = Words {
     server: "an OpenAI-compatible chat-completions server",
     key_variable: API_KEY_VARIABLE,
@@ -52,6 +61,12 @@ const WORDS: Words<'static> = Words {
 ///   `null` leaves a field out, for servers that refuse it. `messages`, `stream` and `tools`
 ///   cannot be replaced.
 /// - `max_tokens` is sent as `max_completion_tokens` to api.openai.com, which wants it so.
+/// - Without [`ModelOptions::max_tokens`](super::ModelOptions::max_tokens), a reply has at most
+///   [8192 tokens](DEFAULT_MAX_TOKENS), so that a model that does not stop is stopped. Nothing is sent
+///   to api.openai.com: its models stop, and their reasoning would count. See
+///   [`OpenAi::with_default_max_tokens`].
+/// - A server that says that a bound does not fit into the context, or that it knows no `max_tokens`
+///   that nobody asked for, is asked again without it.
 /// - Pictures that tools return travel in a user message behind the results of the turn, because
 ///   most servers refuse them in tool messages.
 /// - In earlier calls of the model, arguments that are not a JSON object are sent as `{}` and
@@ -65,6 +80,16 @@ pub struct OpenAi {
     capabilities: Capabilities,
     returned: Returned,
     demands_calls: bool,
+    default_max_tokens: Bound,
+    streams: bool,
+}
+
+/// How long a reply may be where a request does not say it.
+#[derive(Debug, Clone, Copy)]
+enum Bound {
+    /// As is good for the server.
+    Usual,
+    Set(Option<u32>),
 }
 
 impl OpenAi {
@@ -76,6 +101,8 @@ impl OpenAi {
             capabilities: Capabilities::FULL,
             returned: Returned::Details,
             demands_calls: false,
+            default_max_tokens: Bound::Usual,
+            streams: false,
         }
     }
 
@@ -163,6 +190,26 @@ impl OpenAi {
         }
     }
 
+    /// The same with another bound on replies to requests that set none: [`DEFAULT_MAX_TOKENS`] unless
+    /// told, and none at api.openai.com. `None` sends no bound.
+    #[must_use]
+    pub fn with_default_max_tokens(self, max_tokens: impl Into<Option<u32>>) -> Self {
+        Self {
+            default_max_tokens: Bound::Set(max_tokens.into()),
+            ..self
+        }
+    }
+
+    /// The same with every reply streamed, also where nobody reads along: one that
+    /// [repeats itself](super::cut_repetition) is then cut off early, not when it is whole.
+    #[must_use]
+    pub fn with_replies_streamed(self) -> Self {
+        Self {
+            streams: true,
+            ..self
+        }
+    }
+
     /// The same with a header on every request. It replaces one of the same name, also one that
     /// the client would send itself. The value is kept as a secret.
     ///
@@ -185,6 +232,28 @@ impl OpenAi {
         address.and_then(|rest| rest.split('/').next()) == Some(HOST)
     }
 
+    fn default_max_tokens(&self) -> Option<u32> {
+        match self.default_max_tokens {
+            Bound::Set(max_tokens) => max_tokens,
+            Bound::Usual => (!self.is_at_openai()).then_some(DEFAULT_MAX_TOKENS),
+        }
+    }
+
+    /// Asks with a bound, and without it if it is the bound that is refused.
+    async fn ask_bounded(&self, request: Request, bound: u32) -> ReplyStream<'_> {
+        let mut bounded = request.clone();
+        bounded.options.max_tokens = Some(bound);
+        let mut reply = http::stream(self, bounded);
+        match reply.next().await {
+            Some(Err(error)) if is_bound_refused(&error, &request) => {
+                let mut unbounded = request;
+                unbounded.options.max_tokens = None;
+                http::stream(self, unbounded)
+            }
+            first => Box::pin(stream::iter(first).chain(reply)),
+        }
+    }
+
     fn shape(&self) -> body::Shape<'_> {
         body::Shape {
             model: &self.model,
@@ -194,8 +263,22 @@ impl OpenAi {
                 "max_tokens"
             },
             demands_calls: self.demands_calls,
+            streams: self.streams,
         }
     }
+}
+
+/// Whether a server refuses the bound of a reply, and may be asked without it.
+fn is_bound_refused(error: &ModelError, request: &Request) -> bool {
+    let says = error.to_string().to_lowercase();
+    let is_about_bound = BOUND_WORDS.iter().any(|word| says.contains(word));
+    is_about_bound
+        && match error.kind() {
+            // What is left of the context is less than the bound.
+            ModelErrorKind::ContextLength => true,
+            ModelErrorKind::InvalidRequest => request.options.max_tokens.is_none(),
+            _ => false,
+        }
 }
 
 impl Protocol for OpenAi {
@@ -241,14 +324,21 @@ impl LanguageModel for OpenAi {
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
-        http::stream(self, request)
+        let ModelOptions {
+            max_tokens, extra, ..
+        } = &request.options;
+        let is_bounded = BOUND_FIELDS.iter().any(|name| extra.contains_key(*name));
+        let usual = self.default_max_tokens().filter(|_| !is_bounded);
+        match max_tokens.or(usual) {
+            Some(bound) => Box::pin(self.ask_bounded(request, bound).flatten_stream()),
+            None => http::stream(self, request),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ModelErrorKind;
 
     fn from(variables: &[(&str, &str)]) -> Result<OpenAi, ModelError> {
         OpenAi::from_variables("m", |name| {

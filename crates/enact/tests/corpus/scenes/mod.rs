@@ -33,6 +33,7 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("sealed", people::sealed()),
         ("repairs_native", replies::repairs_native()),
         ("repairs_json", replies::repairs_json()),
+        ("repeats_itself", replies::repeats_itself()),
         ("repairs_chat", replies::repairs_chat()),
         ("refused", replies::refused()),
         ("talked", replies::talked()),

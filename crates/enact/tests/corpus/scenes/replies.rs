@@ -47,6 +47,23 @@ pub fn repairs_json() -> Run {
     .run()
 }
 
+pub fn repeats_itself() -> Run {
+    let inputs = values! { question: "What is 2 + 1?" };
+    let mut endless = said("I am sure. I am sure. I am sure. ");
+    endless.finish = FinishReason::Length;
+    endless.repeats = true;
+    Player::begin(agent(
+        "repeats_itself",
+        "question -> answer: int",
+        "native",
+        inputs,
+        [add()],
+    ))
+    .model(endless)
+    .model(said(r#"{"name": "submit", "arguments": {"answer": 3}}"#))
+    .run()
+}
+
 pub fn repairs_chat() -> Run {
     let inputs = values! { question: "What is 2 + 1?" };
     let step = "[[ ## next_thought ## ]]\nI add.\n[[ ## next_tool_name ## ]]\nadd_one()\n[[ ## next_tool_args ## ]]\n```json\n{\"number\": 2,}\n```";

@@ -1,0 +1,193 @@
+//! Replies that would have no end.
+
+use enact::model::{
+    Delivery, FinishReason, LanguageModel as _, ModelErrorKind, OpenAi, Reply, Request,
+};
+use enact::{ReAct, Tools, values};
+use enact_test_server::{TestServer, Turn};
+use serde_json::{Value, json};
+
+use crate::{ask, client};
+
+/// What comes of a reply that never ends by itself.
+async fn endless(turn: Turn) -> Reply {
+    let server = TestServer::start([turn.in_pieces(7).then_stall()]).await;
+    let reply = client(&server).complete(ask("hi")).await.unwrap();
+    // The server has somebody else to answer.
+    server.wait_for_hangups(1).await;
+    reply
+}
+
+/// What comes of a reply that ends.
+async fn ending(turn: Turn) -> Reply {
+    let server = TestServer::start([turn]).await;
+    client(&server).complete(ask("hi")).await.unwrap()
+}
+
+#[tokio::test]
+async fn truth_a_reply_that_repeats_itself_is_cut_off() {
+    let unit = "I will now use the tool to find it out. ";
+    let reply = endless(Turn::text(format!("Well. {}", unit.repeat(300)))).await;
+    assert_eq!(reply.finish, FinishReason::Length);
+    assert!(reply.repeats);
+    assert!(reply.text.starts_with("Well. I will now use"), "{reply:?}");
+    assert!(reply.text.len() < 4_000, "{}", reply.text.len());
+    // Nobody told what it cost, and it was not free.
+    assert!(reply.usage.output_tokens > 500, "{:?}", reply.usage);
+    assert!(reply.usage.input_tokens > 0, "{:?}", reply.usage);
+
+    for unit in ["\n", "ha", "naïve ☃ ", &"0123456789abcdef…".repeat(17)] {
+        let reply = endless(Turn::text(unit.repeat(9_000 / unit.len() + 1))).await;
+        assert!(reply.repeats, "{unit}");
+    }
+    let reply = endless(Turn::text("").reasoning("wait, no. ".repeat(900))).await;
+    assert!(reply.repeats);
+    let same_call = (0..400).map(|_| ("search", json!({"query": "heron"})));
+    let reply = endless(Turn::calls(same_call)).await;
+    assert!(reply.repeats);
+    let arguments = Turn::call(
+        "write",
+        format!("{{\"text\":\"{}", " -".repeat(4_000)).into(),
+    );
+    assert!(endless(arguments).await.repeats);
+}
+
+#[tokio::test]
+async fn truth_repetition_that_is_meant_is_left_alone() {
+    let row = "| a | b | c |\n";
+    let numbers = json!({"row": vec![0; 900]}).to_string();
+    let digits: String = (0..4_000).map(|number| format!("{number}: 0\n")).collect();
+    for text in [
+        "-".repeat(2_500),
+        row.repeat(200),
+        numbers,
+        digits,
+        // It ends by itself, in one piece.
+        "AAAA".repeat(5_000),
+    ] {
+        let reply = ending(Turn::text(&text)).await;
+        assert_eq!((reply.text, reply.repeats), (text, false));
+    }
+    let mixed = format!("{}and so on{}", "=".repeat(2_900), "=".repeat(2_900));
+    let reply = ending(Turn::text(&mixed).in_pieces(11)).await;
+    assert_eq!((reply.finish, reply.text), (FinishReason::Stop, mixed));
+}
+
+#[tokio::test]
+async fn truth_a_whole_reply_that_repeats_itself_up_to_its_limit_is_marked() {
+    let server = TestServer::start([
+        Turn::text("no ".repeat(3_000)).finish_reason("length"),
+        Turn::text("long but good").finish_reason("length"),
+    ])
+    .await;
+    let model = client(&server);
+    let whole = || ask("hi").with_delivery(Delivery::Whole);
+    assert!(model.complete(whole()).await.unwrap().repeats);
+    assert!(!model.complete(whole()).await.unwrap().repeats);
+}
+
+#[tokio::test]
+async fn truth_a_model_that_repeats_itself_is_told_so() {
+    let server = TestServer::start([
+        Turn::text("I am sure. ".repeat(1_000))
+            .in_pieces(5)
+            .then_stall(),
+        Turn::call("submit", json!({"answer": "Because."})),
+    ])
+    .await;
+    let agent = ReAct::dynamic("question -> answer", Tools::new())
+        .unwrap()
+        .with_model(client(&server).with_replies_streamed());
+    let done = agent.call(values! { question: "Why?" });
+    let done = done.await.unwrap().finished().unwrap();
+    assert_eq!(done.outputs["answer"], "Because.");
+    let told = server.requests()[1].json();
+    let told = told["messages"].as_array().unwrap().last().unwrap().clone();
+    let told = told["content"].as_str().unwrap();
+    assert!(told.contains("the same text over and over"), "{told}");
+}
+
+#[tokio::test]
+async fn truth_replies_are_bounded_where_nobody_bounds_them() {
+    let server = TestServer::start([]).await;
+    let sent = async |model: OpenAi, request: Request| -> Value {
+        server.push(Turn::text("ok"));
+        model.complete(request).await.unwrap();
+        server.requests().last().unwrap().json()
+    };
+    let model = || client(&server);
+    assert_eq!(sent(model(), ask("hi")).await["max_tokens"], 8192);
+    let mut request = ask("hi");
+    request.options.max_tokens = Some(20_000);
+    assert_eq!(sent(model(), request.clone()).await["max_tokens"], 20_000);
+    // Under another name it is a bound, too.
+    let mut request = ask("hi");
+    let extra = &mut request.options.extra;
+    extra.insert("max_completion_tokens".into(), 100.into());
+    assert_eq!(sent(model(), request).await["max_tokens"], Value::Null);
+    let longer = model().with_default_max_tokens(32_768);
+    assert_eq!(sent(longer, ask("hi")).await["max_tokens"], 32_768);
+    let unbounded = model().with_default_max_tokens(None);
+    assert_eq!(sent(unbounded, ask("hi")).await["max_tokens"], Value::Null);
+}
+
+/// What servers say that refuse a bound.
+const REFUSALS: [&str; 3] = [
+    "This model's maximum context length is 8192 tokens. However, you requested 8300 tokens (108 in \
+     the messages, 8192 in the completion). Please reduce the length of the messages or completion.",
+    "'max_tokens' or 'max_completion_tokens' is too large: 8192. This model's maximum context length \
+     is 4096 tokens and your request has 20 input tokens",
+    "Unsupported parameter: 'max_tokens' is not supported with this model.",
+];
+
+#[tokio::test]
+async fn truth_a_server_that_refuses_a_bound_that_nobody_asked_for_is_asked_without_it() {
+    for refusal in REFUSALS {
+        let body = json!({"error": {"message": refusal, "type": "invalid_request_error"}});
+        let server =
+            TestServer::start([Turn::status(400).body(body.to_string()), Turn::text("ok")]).await;
+        let reply = client(&server).complete(ask("hi")).await.unwrap();
+        assert_eq!(
+            (reply.text.as_str(), reply.attempts),
+            ("ok", 1),
+            "{refusal}"
+        );
+        let requests = server.requests();
+        assert_eq!(requests[0].json()["max_tokens"], 8192);
+        assert_eq!(requests[1].json()["max_tokens"], Value::Null);
+    }
+    // A bound that was asked for is a wish. What is left of the context is less than it.
+    let body = json!({"error": {"message": REFUSALS[0]}}).to_string();
+    let server = TestServer::start([Turn::status(400).body(body), Turn::text("ok")]).await;
+    let mut request = ask("hi");
+    request.options.max_tokens = Some(8192);
+    client(&server).complete(request).await.unwrap();
+    server.assert_complete();
+    let body = json!({"error": {"message": REFUSALS[2]}}).to_string();
+    let server = TestServer::start([Turn::status(400).body(body)]).await;
+    let mut request = ask("hi");
+    request.options.max_tokens = Some(20_000);
+    let error = client(&server).complete(request).await.unwrap_err();
+    assert_eq!(error.kind(), ModelErrorKind::InvalidRequest);
+    // A prompt that is too long is too long without a bound.
+    let body = json!({"error": {"message": "the prompt is too long"}}).to_string();
+    let server = TestServer::start([Turn::status(400).body(body)]).await;
+    let error = client(&server).complete(ask("hi")).await.unwrap_err();
+    assert_eq!(error.kind(), ModelErrorKind::ContextLength);
+    server.assert_complete();
+}
+
+#[tokio::test]
+async fn truth_replies_can_be_streamed_where_nobody_reads_along() {
+    let server = TestServer::start([Turn::text("ok"), Turn::text("ok")]).await;
+    let whole = || ask("hi").with_delivery(Delivery::Whole);
+    client(&server).complete(whole()).await.unwrap();
+    let streaming = client(&server).with_replies_streamed();
+    streaming.complete(whole()).await.unwrap();
+    let streams: Vec<Value> = server
+        .requests()
+        .iter()
+        .map(|sent| sent.json()["stream"].clone())
+        .collect();
+    assert_eq!(streams, [Value::Null, Value::Bool(true)]);
+}
