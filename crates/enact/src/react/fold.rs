@@ -113,14 +113,11 @@ impl RunState {
                 self.extend_step_prompt(&[transcript::noticed(text)]);
                 self.continue_loop();
             }
-            Event::ToolsChanged { tools } => self.fold_tools(tools),
+            Event::ToolsChanged { tools } => self.fold_tools(index, tools),
             Event::Asked(question) => {
                 let mut question = question.clone();
                 question.expires_at = self.started().limits.expiry(record.at);
-                if let Some(call) = self.acting_call(&question.tool_call.id) {
-                    call.asked += 1;
-                    call.status = CallStatus::Asked(question);
-                }
+                self.fold_question(question);
             }
             Event::Answered {
                 confirmation_id,
@@ -247,6 +244,8 @@ impl RunState {
         CallState {
             call: planned.call.clone(),
             status,
+            tools: self.seen.at,
+            asked_again: 0,
             asked: 0,
             answered: None,
             answers: Vec::new(),

@@ -11,6 +11,7 @@ mod check;
 mod compact;
 mod fold;
 mod hooks;
+mod identity;
 mod memory;
 mod program;
 mod progress;

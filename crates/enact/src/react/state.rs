@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::compact::{self, Overflow};
+use super::identity::{Allowed, Seen, in_doubt};
 use super::program::Program;
 use super::progress::Progress;
 use super::read;
@@ -17,7 +18,6 @@ use crate::run::{
     Run, RunError, Started, TerminationReason,
 };
 use crate::signature::Values;
-use crate::tool::Effect;
 
 /// What a driver has to do next.
 #[derive(Debug)]
@@ -52,6 +52,8 @@ pub struct ToolCall {
     pub call: Call,
     /// The same for every attempt at this call, in every process.
     pub idempotency_key: String,
+    /// The record that lists the tools which the call was approved for.
+    pub tools: usize,
     /// What a person answered to the questions of this call: question, answer.
     pub answers: Vec<(String, String)>,
     /// How many tokens it may spend on models of its own, if that is limited.
@@ -106,6 +108,10 @@ pub(super) struct CallState {
     /// What will run, or ran: the planned call, or what a person made of it.
     pub(super) call: Call,
     pub(super) status: CallStatus,
+    /// The record of the tools that it was made for, or that a person was asked about.
+    pub(super) tools: usize,
+    /// How often a person was asked again because the tool has changed.
+    pub(super) asked_again: usize,
     /// The questions that were asked about it.
     pub(super) asked: usize,
     /// The last of them, for when its answer is taken back before it was used.
@@ -156,9 +162,9 @@ pub struct RunState {
     pub(super) bad_in_row: u32,
     pub(super) was_nudged: bool,
     pub(super) overflow: Overflow,
-    /// The tools that a person allowed for the rest of the run, with the question that they
-    /// answered so.
-    pub(super) allowed: HashMap<String, String>,
+    /// What a person allowed for the rest of the run, by the name of the tool.
+    pub(super) allowed: HashMap<String, Allowed>,
+    pub(super) seen: Seen,
     pub(super) spent: Spent,
     pub(super) progress: Progress,
     /// What the model is to be told before the next step.
@@ -193,6 +199,7 @@ impl RunState {
             was_nudged: false,
             overflow: Overflow::default(),
             allowed: HashMap::new(),
+            seen: Seen::default(),
             spent: Spent::default(),
             progress: Progress::default(),
             notices: VecDeque::new(),
@@ -202,6 +209,7 @@ impl RunState {
             frame_bytes: 0,
         };
         state.steps_before = state.count_earlier_steps();
+        state.seen.take(0, &state.run.started().agent.tools);
         if state.program.step.is_some() {
             state.rebuild_step_prompt();
             state.measure_frame();
@@ -325,10 +333,12 @@ impl RunState {
         let mut questions = Vec::new();
         let mut is_running = false;
         for (index, state) in acting.calls.iter().enumerate() {
+            if let Some(event) = self.after_change(acting, state) {
+                return Next::Record(event);
+            }
             match &state.status {
                 CallStatus::Unconfirmed => {
-                    let question =
-                        Question::confirm(self.origin(acting, state), state.call.clone());
+                    let question = self.confirm(acting, state);
                     return Next::Record(Event::Asked(Box::new(question)));
                 }
                 CallStatus::InDoubt if !self.may_repeat(&state.call) => {
@@ -336,7 +346,7 @@ impl RunState {
                         tool_finished(&state.call, in_doubt(&state.call))
                     } else {
                         let origin = self.origin(acting, state);
-                        let question = Question::in_doubt(origin, state.call.clone());
+                        let question = Question::in_doubt(origin, state.call.clone(), Vec::new());
                         Event::Asked(Box::new(question))
                     });
                 }
@@ -385,6 +395,7 @@ impl RunState {
         let state = &acting.calls[index];
         ToolCall {
             call: state.call.clone(),
+            tools: self.tools_of(state),
             idempotency_key: format!("{}:{}:{index}", self.run.id(), acting.record),
             answers: state.answers.clone(),
             tokens_left: None,
@@ -429,12 +440,6 @@ impl RunState {
             })
     }
 
-    fn may_repeat(&self, call: &Call) -> bool {
-        self.program
-            .tool(&call.name)
-            .is_some_and(|(spec, _)| spec.effect != Effect::Effectful)
-    }
-
     /// The event that follows from a model's answer to the request of [`RunState::next`].
     pub fn read(&self, outcome: Result<Reply, &ModelError>, duration: Duration) -> Event {
         let predictor = match self.phase {
@@ -461,7 +466,7 @@ impl RunState {
     }
 }
 
-fn tool_finished(call: &Call, observation: Observation) -> Event {
+pub(super) fn tool_finished(call: &Call, observation: Observation) -> Event {
     Event::ToolFinished {
         call_id: call.id.clone(),
         observation,
@@ -470,12 +475,4 @@ fn tool_finished(call: &Call, observation: Observation) -> Event {
         cost: 0.0,
         usage: Usage::default(),
     }
-}
-
-fn in_doubt(call: &Call) -> Observation {
-    Observation::error(format!(
-        "`{}` was started, but it is not known whether it happened: the program ended before it \
-         gave a result. It was not run again.",
-        call.name
-    ))
 }

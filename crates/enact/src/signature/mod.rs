@@ -1,10 +1,13 @@
 //! Signatures: what goes in, what must come out.
 
+mod canonical;
 mod coerce;
 mod problems;
 mod typed;
 mod validator;
 
+pub(crate) use canonical::canonical_args;
+pub use canonical::canonical_json;
 pub(crate) use coerce::{number_of_text, to_option};
 pub use enact_signature::*;
 pub use problems::Problems;

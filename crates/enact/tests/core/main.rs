@@ -22,6 +22,7 @@ mod fever;
 mod finishing;
 mod history;
 mod hooks;
+mod identity;
 mod lessons;
 mod limits;
 mod listening;

@@ -131,6 +131,7 @@ impl Shell {
                 async move { shell.run(&args.command).await }
             },
         )
+        .built_in()
         .require_confirmation()
         .serial()
         .timeout(self.timeout)

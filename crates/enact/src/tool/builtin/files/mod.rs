@@ -126,6 +126,7 @@ impl Files {
                 off_thread(move || walk::list(&folder, args.path.as_deref().unwrap_or_default()))
             },
         )
+        .built_in()
         .read_only()
     }
 
@@ -140,6 +141,7 @@ impl Files {
                 off_thread(move || read::lines(&folder, &args.path, args.from_line, args.max_lines))
             },
         )
+        .built_in()
         .read_only()
     }
 
@@ -162,6 +164,7 @@ impl Files {
                 })
             },
         )
+        .built_in()
         .read_only()
     }
 
@@ -176,6 +179,7 @@ impl Files {
                 off_thread(move || write::replace(&folder, &args.path, &args.content))
             },
         )
+        .built_in()
         .require_confirmation()
         .serial()
     }
@@ -192,6 +196,7 @@ impl Files {
                 off_thread(move || write::append(&folder, &args.path, &args.text))
             },
         )
+        .built_in()
         .require_confirmation()
         .serial()
     }

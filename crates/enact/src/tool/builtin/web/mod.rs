@@ -111,6 +111,7 @@ impl Web {
                 async move { web.get(&args.url).await }
             },
         )
+        .built_in()
         .read_only()
         .volatile()
         .timeout(self.timeout)
