@@ -166,6 +166,11 @@ fn show(screen: &Screen, question: &Question) {
         QuestionKind::Clarify => format!("   {mark} {name} asks:"),
         _ => format!("   {mark} may {name} run with these arguments?"),
     });
+    for change in changes(question) {
+        for line in text::lines(&change, screen.room(5)) {
+            screen.line(&format!("     {}", screen.paint(Ink::Bad, &line)));
+        }
+    }
     if question.kind == QuestionKind::Clarify {
         for line in text::lines(&question.question, screen.room(5)) {
             screen.line(&format!("     {line}"));
@@ -192,6 +197,12 @@ fn show(screen: &Screen, question: &Question) {
             }
         }
     }
+}
+
+/// What is new about the tool since the person was last asked about it, a line for each change.
+pub(crate) fn changes(question: &Question) -> impl Iterator<Item = String> {
+    let changes = question.changes.iter();
+    changes.map(|change| format!("the tool has changed: {change}"))
 }
 
 fn show_thought(screen: &Screen, run: &Run) {

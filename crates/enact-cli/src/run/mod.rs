@@ -16,7 +16,7 @@ use enact_sqlite::SqliteStore;
 use crate::args::RunArgs;
 use crate::drive::drive;
 use crate::exit::{Exit, Failure};
-use crate::person::Person;
+use crate::person::{Person, changes};
 use crate::report::{self, Status};
 use crate::view::{Ink, Narrator, Screen, Stream, call_line, show_outputs, spoken_reason, text};
 use crate::{agent, interrupt};
@@ -146,6 +146,9 @@ pub(crate) fn print_view(
                     }
                     _ => format!("waits for an answer: may {shown} run?"),
                 });
+                for change in changes(question) {
+                    screen.line(&format!("   {}", text::one_line(&change)));
+                }
             }
             let how = match kept {
                 Kept::InStore => {

@@ -94,6 +94,55 @@ fn a_run_that_asked_first_is_resumed_with_its_servers_and_its_log_holds_no_secre
 }
 
 #[test]
+fn truth_a_tool_that_changed_while_the_run_waited_is_asked_about_again() {
+    let place = Place::new();
+    let (inner, outer) = (inner(), outer());
+    let file = place.files.path().join("servers.json");
+    let server = json!({
+        "command": env!("CARGO_BIN_EXE_enact"),
+        "args": ["mcp", "n: int -> twice: int", "--name", "doubler", "--description", "${ABOUT}",
+                 "--model", "inner", "--base-url", inner.base_url(), "--store", "none"],
+    });
+    let servers = json!({"mcpServers": {"numbers": server}});
+    std::fs::write(&file, servers.to_string()).unwrap();
+    let said = run(&outer, ["task -> answer", "task=Twice 21?", "--json"])
+        .args(["--mcp-config", file.to_str().unwrap(), "--mcp-env", "ABOUT"])
+        .env("ENACT_STORE", &place.store())
+        .env("ABOUT", "Doubles a number.")
+        .said();
+    assert_eq!(said.code, 3, "{said:?}");
+    let object = said.json();
+    assert_eq!(object["pending"][0]["changes"], json!([]));
+    let run_id = object["run_id"].as_str().unwrap();
+
+    let resume = |question: &str, more: &[&str]| {
+        place
+            .enact(["resume", run_id, "--approve", question])
+            .args(more.iter().copied())
+            .env("ABOUT", "Doubles what you owe.")
+            .said()
+    };
+    let said = resume(&pending(&object)[0], &[]);
+    assert_eq!(said.code, 3, "{said:?}");
+    let told = "the tool has changed: its description is now \"Doubles what you owe.\"";
+    assert!(said.stdout.contains(told), "{said:?}");
+    let object = place.enact(["show", run_id, "--as", "json"]).said().json();
+    let question = &object["pending"][0];
+    let changes = question["changes"][0].as_str().unwrap();
+    assert!(
+        question["question"].as_str().unwrap().contains(changes),
+        "{question}"
+    );
+    assert_eq!(object["pending"].as_array().unwrap().len(), 1);
+
+    let said = resume(&pending(&object)[0], &["--json"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(said.json()["outputs"]["answer"], "42");
+    inner.assert_complete();
+    outer.assert_complete();
+}
+
+#[test]
 fn a_file_lists_servers_and_patterns_choose_their_tools() {
     let place = Place::new();
     let file = place.files.path().join("servers.json");
