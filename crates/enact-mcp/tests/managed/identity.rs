@@ -170,7 +170,7 @@ async fn truth_what_was_approved_for_one_server_is_not_executed_by_another() {
     let waiting = begin(&agent(std::slice::from_ref(&a), [asks()])).await;
     a.shutdown().await;
     let b = place.server("b").await;
-    let again = agent(std::slice::from_ref(&b), [done()]);
+    let again = agent(std::slice::from_ref(&b), []);
     let waiting = paused(decide(&again, waiting, Decision::Approve).await);
     assert_eq!(place.ran("b"), "");
     let changes = &waiting.questions()[0].changes;
@@ -187,7 +187,7 @@ async fn truth_what_was_approved_for_one_server_is_not_executed_by_another() {
         .connect()
         .await
         .expect("it starts");
-    let again = agent(std::slice::from_ref(&named), [done()]);
+    let again = agent(std::slice::from_ref(&named), []);
     let waiting = paused(decide(&again, waiting, Decision::Approve).await);
     assert_eq!(waiting.questions()[0].changes.len(), 1);
     assert_eq!(place.ran("b"), "");
@@ -229,7 +229,7 @@ async fn truth_always_for_one_server_is_not_for_another() {
     let waiting = paused(decide(&played, waiting, Decision::ApproveAlways).await);
     let question = &waiting.questions()[0];
     let observed = waiting.run().trajectory();
-    assert_eq!(observed.steps().len(), 6, "{observed}");
+    assert_eq!(observed.steps().len(), 5, "{observed}");
     assert_eq!(question.tool_call.name, "search");
     assert!(question.changes[0].contains("mcp:b:"), "{question:?}");
     let ran = "search {\"q\":\"x\"}\n".repeat(2);
