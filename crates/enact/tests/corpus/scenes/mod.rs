@@ -30,6 +30,7 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("expired", people::expired()),
         ("in_doubt", people::in_doubt()),
         ("unattended", people::unattended()),
+        ("changed_under_approval", people::changed_under_approval()),
         ("repairs_native", replies::repairs_native()),
         ("repairs_json", replies::repairs_json()),
         ("repairs_chat", replies::repairs_chat()),
