@@ -134,14 +134,18 @@ fn excerpts(now: &str, before: &str) -> (String, String) {
     (excerpt(now), excerpt(before))
 }
 
+/// The arguments that a schema lists or demands.
+fn names(schema: &Value) -> impl Iterator<Item = &str> {
+    let listed = schema["properties"].as_object().into_iter();
+    let listed = listed.flat_map(|properties| properties.keys().map(String::as_str));
+    let required = schema["required"].as_array().into_iter().flatten();
+    listed.chain(required.filter_map(Value::as_str))
+}
+
 /// Which arguments changed, as far as the schemas list them.
 fn argument_changes(now: &Value, before: &Value) -> String {
     let mut changes = Vec::new();
-    let names: BTreeSet<&String> = [now, before]
-        .into_iter()
-        .filter_map(|schema| schema["properties"].as_object())
-        .flat_map(|properties| properties.keys())
-        .collect();
+    let names: BTreeSet<&str> = [now, before].into_iter().flat_map(names).collect();
     for name in names {
         let shown = name.escape_debug();
         let is_required = |schema: &Value| {
@@ -199,14 +203,14 @@ mod tests {
         let before = json!({"properties": {"q": {"type": "string"}, "n": {"type": "integer"}}});
         let now = json!({
             "properties": {"q": {"type": "array"}, "to": {"type": "string"}},
-            "required": ["q"],
+            "required": ["q", "why"],
         });
         let changes = tool("Searches.", now).changes_since(&tool("Searches.", before));
         assert_eq!(
             changes,
             [
                 "its arguments are different: `n` is gone, `q` is different, `q` is now required, \
-              `to` is new"
+              `to` is new, `why` is now required"
             ]
         );
         let long = "x".repeat(500);
