@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use enact::model::{call, calls};
 use enact::run::store::{MemoryStore, RunFilter, Store as _};
-use enact::run::{Answerer, ConfirmationStatus, Event, QuestionKind};
+use enact::run::{ConfirmationStatus, Event, QuestionKind};
 use enact::tool::{Confirmation, Effect, ToolSpec};
 use enact::{Confirmations, Decision, FnTool, Outcome, Paused, Run, ToolError, Tools, values};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use super::changing::{Changing, changes, cut, done, observation, played, tool};
 use super::{Played, agent, paused};
 
 /// A tool that asks before every call, described like this.
-fn asking(name: &str, description: &str) -> ToolSpec {
+pub(super) fn asking(name: &str, description: &str) -> ToolSpec {
     let mut spec = tool(name).with_confirmation(Confirmation::Always);
     spec.description = description.to_owned();
     spec.effect = Effect::Effectful;
@@ -38,7 +38,7 @@ async fn waiting(spec: ToolSpec) -> Paused {
     ))
 }
 
-fn over_there(paused: Paused) -> Paused {
+pub(super) fn over_there(paused: Paused) -> Paused {
     serde_json::from_str(&serde_json::to_string(&paused).unwrap()).unwrap()
 }
 
@@ -49,12 +49,12 @@ fn id(paused: &Paused) -> String {
     question.confirmation_id.clone()
 }
 
-fn has_started(run: &Run) -> bool {
+pub(super) fn has_started(run: &Run) -> bool {
     run.events()
         .any(|event| matches!(event, Event::ToolStarted { .. }))
 }
 
-async fn approved(played: &Played, waiting: Paused) -> Outcome<enact::Values> {
+pub(super) async fn approved(played: &Played, waiting: Paused) -> Outcome<enact::Values> {
     let id = id(&waiting);
     let resumed = played.agent.resume(waiting).answer(id, Decision::Approve);
     resumed.await.unwrap()
@@ -201,7 +201,7 @@ async fn cut_off(spec: ToolSpec) -> Run {
     cut(&whole, started.unwrap() + 1)
 }
 
-fn work(description: &str, effect: Effect) -> ToolSpec {
+pub(super) fn work(description: &str, effect: Effect) -> ToolSpec {
     let mut spec = tool("work").with_effect(effect);
     spec.description = description.to_owned();
     spec
@@ -276,7 +276,7 @@ async fn truth_a_tool_that_is_described_anew_each_time_is_not_asked_about_for_ev
 }
 
 /// `search` of a source, which asks before every call.
-fn search_of(source: &str) -> ToolSpec {
+pub(super) fn search_of(source: &str) -> ToolSpec {
     asking("search", "Searches.").with_source(source)
 }
 
@@ -414,117 +414,4 @@ async fn truth_an_approved_call_is_not_executed_by_the_tool_of_another_source() 
     assert_eq!(question.changes, ["it now comes from `b`, before from `a`"]);
     assert!(question.question.contains(&question.changes[0]));
     again.model.abandon();
-}
-
-#[tokio::test]
-async fn truth_always_is_for_the_tool_of_one_source() {
-    let turn = || call("turn", json!({}));
-    let search = || call("search", json!({"x": 1}));
-    let inside =
-        Changing::of([search_of("a"), tool("turn")]).turning_to([search_of("b"), tool("turn")]);
-    let played = played(
-        &inside,
-        [search(), search(), turn(), search(), search(), done()],
-    );
-    let first = paused(played.agent.call(values! { question: "q" }).await.unwrap());
-    let id = first.questions()[0].confirmation_id.clone();
-    let resumed = played.agent.resume(first);
-    let second = paused(resumed.answer(id, Decision::ApproveAlways).await.unwrap());
-    assert_eq!(observation(second.run(), 1), "search ran");
-    let question = &second.questions()[0];
-    assert_eq!(question.changes, ["it now comes from `b`, before from `a`"]);
-    // A yes is for one call; once it was told, nothing is new any more.
-    let third = paused(approved(&played, second).await);
-    assert_eq!(third.questions()[0].changes, [] as [String; 0]);
-    // Allowed for good is what it was: that of the first source.
-    inside.put([search_of("a"), tool("turn")]);
-    let ended = approved(&played, third).await.finished().unwrap();
-    assert_eq!(observation(ended.run(), 4), "search ran");
-    let last = ended.run().questions().pop().unwrap();
-    assert_eq!(last.by, Some(Answerer::Rule));
-}
-
-#[tokio::test]
-async fn truth_a_call_that_nobody_has_to_approve_is_not_executed_by_another_source() {
-    let reads = |source: &str, text: &str| work(text, Effect::ReadOnly).with_source(source);
-    let turn = || tool("turn").serial();
-    for (then, expected) in [
-        (reads("b", "Looks."), "not executed"),
-        // The model is not troubled with another wording.
-        (reads("a", "Looks well."), "work ran"),
-    ] {
-        let inside = Changing::of([turn(), reads("a", "Looks.").serial()])
-            .turning_to([turn(), then.serial()]);
-        let both = calls([
-            ("turn", json!({})),
-            ("work", json!({"x": 1})),
-            ("work", json!({"x": 2})),
-        ]);
-        let played = played(&inside, [both, done()]);
-        let run = played.call(values! { question: "q" }).await.run().clone();
-        let said = observation(&run, 2).to_string();
-        assert!(said.contains(expected), "{said}");
-    }
-}
-
-#[tokio::test]
-async fn truth_a_rule_from_outside_is_for_the_tool_that_it_was_set_for() {
-    let turn = || call("turn", json!({}));
-    let search = || call("search", json!({"x": 1}));
-    let inside =
-        Changing::of([search_of("a"), tool("turn")]).turning_to([search_of("b"), tool("turn")]);
-    let played = played(&inside, [search(), turn(), search()]).map(|agent| {
-        agent
-            .with_confirmation("search", Confirmation::Never)
-            .unwrap()
-    });
-    let first = paused(played.agent.call(values! { question: "q" }).await.unwrap());
-    assert_eq!(observation(first.run(), 0), "search ran");
-    assert_eq!(
-        first.questions()[0].changes,
-        ["it now comes from `b`, before from `a`"]
-    );
-}
-
-#[tokio::test]
-async fn truth_a_hint_never_makes_a_run_less_careful() {
-    let turn = || call("turn", json!({}));
-    let search = || call("search", json!({"x": 1}));
-    let harmless = || {
-        search_of("a")
-            .with_effect(Effect::ReadOnly)
-            .with_confirmation(Confirmation::Never)
-    };
-    let inside =
-        Changing::of([search_of("a"), tool("turn")]).turning_to([harmless(), tool("turn")]);
-    let first = played(&inside, [turn(), search()]);
-    let waiting = paused(first.agent.call(values! { question: "q" }).await.unwrap());
-    assert_eq!(
-        waiting.questions()[0].changes,
-        ["its effect is now `read_only`, before `effectful`"]
-    );
-    // The log says what was seen.
-    let seen = changes(waiting.run());
-    assert_eq!(seen[0][1].effect, Effect::ReadOnly);
-    assert_eq!(seen[0][1].confirmation, Confirmation::Never);
-    // And in another process, which knows the tool only as harmless.
-    let again = played(&inside, [search()]);
-    let second = paused(approved(&again, over_there(waiting)).await);
-    assert_eq!(second.questions()[0].tool_call.name, "search");
-    // A call of it that is cut off is in doubt, as those of a tool with effects are.
-    let run = second.run();
-    let started = run.events();
-    let started = started
-        .enumerate()
-        .filter(|(_, event)| matches!(event, Event::ToolStarted { .. }));
-    let last = started.map(|(index, _)| index).last().unwrap();
-    let doubted = played(&inside, []);
-    let third = paused(doubted.agent.resume(cut(run, last + 1)).await.unwrap());
-    assert_eq!(third.questions()[0].kind, QuestionKind::InDoubt);
-    // To a new run it is what it says.
-    let fresh = played(&inside, [search(), done()]);
-    assert_eq!(
-        observation(fresh.call(values! { question: "q" }).await.run(), 0),
-        "search ran"
-    );
 }

@@ -36,6 +36,7 @@ mod saved;
 mod scratchpad;
 mod secrets;
 mod server;
+mod standing_rules;
 mod storing;
 mod streaming;
 mod thoughts;
