@@ -5,6 +5,7 @@ use std::time::Duration;
 use enact::ToolContext;
 use enact_mcp::{Environment, Mcp, Server};
 use enact_test_server::{TestServer, Turn};
+use rexpect::session::{Options, spawn_with_options};
 use serde_json::{Value, json};
 
 use crate::command::{KEY, asking, run};
@@ -115,14 +116,11 @@ fn truth_a_tool_that_changed_while_the_run_waited_is_asked_about_again() {
     assert_eq!(object["pending"][0]["changes"], json!([]));
     let run_id = object["run_id"].as_str().unwrap();
 
-    let resume = |question: &str, more: &[&str]| {
-        place
-            .enact(["resume", run_id, "--approve", question])
-            .args(more.iter().copied())
-            .env("ABOUT", "Doubles what you owe.")
-            .said()
-    };
-    let said = resume(&pending(&object)[0], &[]);
+    let question = &pending(&object)[0];
+    let said = place
+        .enact(["resume", run_id, "--approve", question])
+        .env("ABOUT", "Doubles what you owe.")
+        .said();
     assert_eq!(said.code, 3, "{said:?}");
     let told = "the tool has changed: its description is now \"Doubles what you owe.\"";
     assert!(said.stdout.contains(told), "{said:?}");
@@ -135,9 +133,21 @@ fn truth_a_tool_that_changed_while_the_run_waited_is_asked_about_again() {
     );
     assert_eq!(object["pending"].as_array().unwrap().len(), 1);
 
-    let said = resume(&pending(&object)[0], &["--json"]);
-    assert_eq!(said.code, 0, "{said:?}");
-    assert_eq!(said.json()["outputs"]["answer"], "42");
+    // A person at a terminal is told before they decide.
+    let command = place.enact(["resume", run_id]);
+    let command = command
+        .env("ABOUT", "Doubles what you owe.")
+        .env("TERM", "xterm");
+    let options = Options::new()
+        .timeout_ms(Some(60_000))
+        .strip_ansi_escape_codes(true);
+    let mut terminal = spawn_with_options(command.into_command(), options).unwrap();
+    terminal.exp_string("may doubler run").unwrap();
+    terminal.exp_string("the tool has changed: ").unwrap();
+    terminal.exp_string("or type feedback:").unwrap();
+    terminal.send_line("yes").unwrap();
+    terminal.exp_string("42").unwrap();
+    terminal.exp_eof().unwrap();
     inner.assert_complete();
     outer.assert_complete();
 }
