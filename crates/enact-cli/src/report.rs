@@ -65,6 +65,7 @@ fn pending(question: &Question) -> Value {
             "args": question.tool_call.args,
             "call_id": question.tool_call.id,
         },
+        "changes": question.changes,
         "expires_at": question.expires_at.map(|at| at.to_string()),
     })
 }

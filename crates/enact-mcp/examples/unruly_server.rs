@@ -17,6 +17,10 @@ fn main() -> ExitCode {
         _ => {}
     }
     let mut server = Server {
+        offers: match std::env::args().nth(1).as_deref() {
+            Some("offers") => std::env::args().nth(2),
+            _ => None,
+        },
         is_modern: std::env::args().nth(1).as_deref() == Some("modern"),
         ..Server::default()
     };
@@ -45,6 +49,10 @@ struct Server {
     has_extra: bool,
     /// Knows only the newest version of the protocol, which has no greeting.
     is_modern: bool,
+    /// A file with the tools that it offers instead of its own, read at every listing. Calls of
+    /// these are written to a file beside it. What is in a third file takes the place of the first
+    /// when the tool `change` is called.
+    offers: Option<String>,
 }
 
 impl Server {
@@ -116,6 +124,10 @@ impl Server {
     }
 
     fn tools(&self) -> Vec<Value> {
+        if let Some(path) = &self.offers {
+            let text = std::fs::read_to_string(path).unwrap_or_default();
+            return serde_json::from_str(&text).unwrap_or_default();
+        }
         let mut names = vec![
             "add",
             "ask",
@@ -141,7 +153,30 @@ impl Server {
         names.into_iter().map(tool).collect()
     }
 
+    /// Writes down that a call has run.
+    fn note_call(&self, path: &str, name: &str, params: &Value) {
+        let line = format!("{name} {}\n", params["arguments"]);
+        let log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(format!("{path}.ran"));
+        if log
+            .and_then(|mut log| log.write_all(line.as_bytes()))
+            .is_err()
+        {
+            std::process::exit(1);
+        }
+    }
+
     fn call(&mut self, id: &Value, params: &Value) {
+        let name = params["name"].as_str().unwrap_or_default();
+        if let (Some(path), false) = (&self.offers, name == "crash") {
+            self.note_call(path, name, params);
+            if name == "change" && std::fs::rename(format!("{path}.next"), path).is_ok() {
+                say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+            }
+            return answer(id, text(&format!("{name} of {path}")));
+        }
         match params["name"].as_str().unwrap_or_default() {
             "add" => {
                 let n = params["arguments"]["n"].as_i64().unwrap_or_default();

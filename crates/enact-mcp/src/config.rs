@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Environment, Error, ErrorKind, Mcp};
+use crate::{Environment, Error, ErrorKind, Mcp, source};
 
 /// Reads a configuration. `${NAME}` stands for a variable of this process, if the environment
 /// allows it to be seen.
@@ -93,9 +93,15 @@ impl Entry {
             (Some(command), None) => {
                 let args: Result<Vec<String>, String> =
                     self.args.iter().map(|arg| fill(arg)).collect();
-                Mcp::stdio(fill(&command)?, args?)
+                let mut plan = Mcp::stdio(fill(&command)?, args?);
+                plan.written = Some(source::words(&command, &self.args));
+                plan
             }
-            (None, Some(url)) => Mcp::http(fill(&url)?),
+            (None, Some(url)) => {
+                let mut plan = Mcp::http(fill(&url)?);
+                plan.written = Some(source::address(&url));
+                plan
+            }
         };
         for (name, value) in &self.env {
             plan = plan.variable(name, fill(value)?);

@@ -38,6 +38,7 @@ mod process;
 mod result;
 mod serve;
 mod server;
+mod source;
 mod spec;
 mod tool;
 

@@ -33,6 +33,8 @@ const CALL: Duration = Duration::from_secs(60);
 pub struct Mcp {
     pub(crate) name: Option<String>,
     pub(crate) way: Way,
+    /// How it is reached in the words of a configuration file: before variables were filled in.
+    pub(crate) written: Option<String>,
     pub(crate) environment: Environment,
     pub(crate) allow: Vec<Pattern>,
     pub(crate) deny: Vec<Pattern>,
@@ -79,6 +81,7 @@ impl Mcp {
         Self {
             name: None,
             way,
+            written: None,
             environment: Environment::new(),
             allow: Vec::new(),
             deny: Vec::new(),

@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use enact::Tools;
+use enact::tool::ToolSpec;
 use rmcp::model::Tool;
 use rmcp::service::{Peer, RoleClient};
 use tokio::sync::{Mutex, watch};
 
 use crate::calls::Calls;
 use crate::connection::Connection;
+use crate::source::source;
 use crate::spec::{callable, spec};
 use crate::tool::McpTool;
 use crate::{Error, ErrorKind, Mcp};
@@ -25,6 +27,8 @@ pub struct Server {
 
 struct Shared {
     name: String,
+    /// What its tools say where they come from.
+    source: String,
     plan: Mcp,
     link: Mutex<Link>,
     /// All that it offers, also what is not used.
@@ -51,6 +55,8 @@ enum Link {
 pub(crate) struct Line {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) calls: Arc<Calls>,
+    /// Whether the server was started again for this call.
+    pub(crate) is_new: bool,
 }
 
 impl Server {
@@ -70,6 +76,7 @@ impl Server {
         };
         let server = Self {
             shared: Arc::new(Shared {
+                source: source(&name, &plan),
                 name,
                 plan,
                 link: Mutex::new(Link::Up {
@@ -138,8 +145,20 @@ impl Server {
         McpTool {
             server: self.clone(),
             remote: tool.name.to_string(),
-            spec: spec(tool, name, self.shared.plan.timeout),
+            spec: self.spec(tool, name),
         }
+    }
+
+    fn spec(&self, tool: &Tool, name: String) -> ToolSpec {
+        let source = self.shared.source.clone();
+        spec(tool, name, source, self.shared.plan.timeout)
+    }
+
+    /// Whether the server still offers this tool, under the name that it uses, as it was listed.
+    pub(crate) fn offers(&self, remote: &str, known: &ToolSpec) -> bool {
+        let listed = self.listed();
+        let tool = listed.iter().find(|tool| tool.name == remote);
+        tool.is_some_and(|tool| self.spec(tool, known.name.clone()).is_same_tool(known))
     }
 
     /// Asks for the tools, and keeps what is said of them.
@@ -177,12 +196,14 @@ impl Server {
     pub(crate) async fn line(&self) -> Result<Line, String> {
         let mut link = self.shared.link.lock().await;
         let name = self.name();
+        let mut is_new = false;
         loop {
             match &*link {
                 Link::Up { connection, .. } if !connection.is_over() => {
                     return Ok(Line {
                         peer: connection.peer(),
                         calls: connection.calls(),
+                        is_new,
                     });
                 }
                 Link::Up { .. } => {}
@@ -210,6 +231,7 @@ impl Server {
                 Ok(connection) => {
                     // It may have come back as another one.
                     self.shared.changes.send_modify(|count| *count += 1);
+                    is_new = true;
                     Link::Up {
                         connection: Box::new(connection),
                         was_restarted: true,

@@ -9,15 +9,16 @@ use serde_json::Value;
 /// The longest name that models can call.
 const LONGEST: usize = 64;
 
-/// A tool in our words, under this name. The schema is passed on as it is.
+/// A tool of this source in our words, under this name. The schema is passed on as it is.
 ///
 /// Where the server leaves something unsaid, the protocol's own defaults hold: a tool that does
 /// not say that it is read-only changes something, and may destroy something unless it says that
-/// it does not. What may destroy asks first.
-pub(crate) fn spec(tool: &Tool, name: String, timeout: Duration) -> ToolSpec {
+/// it does not. What may destroy asks first. Of hints that contradict each other the more careful
+/// one holds: nothing that may destroy is read-only.
+pub(crate) fn spec(tool: &Tool, name: String, source: String, timeout: Duration) -> ToolSpec {
     let unsaid = ToolAnnotations::default();
     let hints = tool.annotations.as_ref().unwrap_or(&unsaid);
-    let is_read_only = hints.read_only_hint == Some(true);
+    let is_read_only = hints.read_only_hint == Some(true) && hints.destructive_hint != Some(true);
     let effect = match (is_read_only, hints.idempotent_hint) {
         (true, _) => Effect::ReadOnly,
         (false, Some(true)) => Effect::Idempotent,
@@ -32,6 +33,7 @@ pub(crate) fn spec(tool: &Tool, name: String, timeout: Duration) -> ToolSpec {
     let description = said.or(tool.title.as_deref()).unwrap_or_default();
     let parameters = Value::Object(tool.input_schema.as_ref().clone());
     ToolSpec::new(name, description, parameters)
+        .with_source(source)
         .with_effect(effect)
         .with_confirmation(confirmation)
         .with_timeout(timeout)
@@ -61,11 +63,12 @@ mod tests {
             "annotations": annotations,
         }))
         .unwrap();
-        spec(&tool, "t".to_owned(), Duration::from_secs(5))
+        let source = "mcp:s".to_owned();
+        spec(&tool, "t".to_owned(), source, Duration::from_secs(5))
     }
 
     #[test]
-    fn hints_become_rules() {
+    fn truth_hints_become_rules_and_the_more_careful_one_holds() {
         use Confirmation::{Always, Never};
         use Effect::{Effectful, Idempotent, ReadOnly};
         for (hints, effect, confirmation) in [
@@ -73,9 +76,20 @@ mod tests {
             (json!({}), Effectful, Always),
             (json!({"readOnlyHint": true}), ReadOnly, Never),
             (
-                json!({"readOnlyHint": true, "destructiveHint": true, "openWorldHint": false}),
+                json!({"readOnlyHint": true, "destructiveHint": false, "openWorldHint": false}),
                 ReadOnly,
                 Never,
+            ),
+            // The more careful of two hints.
+            (
+                json!({"readOnlyHint": true, "destructiveHint": true}),
+                Effectful,
+                Always,
+            ),
+            (
+                json!({"readOnlyHint": true, "destructiveHint": true, "idempotentHint": true}),
+                Idempotent,
+                Always,
             ),
             (json!({"destructiveHint": false}), Effectful, Never),
             (

@@ -71,6 +71,9 @@ impl McpTool {
         context: &ToolContext,
     ) -> Result<ServerResult, ToolError> {
         let line = self.server.line().await.map_err(ToolError::new)?;
+        if line.is_new {
+            self.check_again().await?;
+        }
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         let sending = line
             .peer
@@ -111,6 +114,21 @@ impl McpTool {
                 Err(ToolError::new("the call was cancelled"))
             }
         }
+    }
+
+    /// A server that was started again may be another one: this call was checked, and perhaps
+    /// approved, for the tool as the first one had it.
+    async fn check_again(&self) -> Result<(), ToolError> {
+        let listed = self.server.refresh().await;
+        listed.map_err(|error| ToolError::new(error.to_string()))?;
+        if self.server.offers(&self.remote, &self.spec) {
+            return Ok(());
+        }
+        Err(ToolError::new(format!(
+            "the MCP server `{}` was started again and does not offer this tool as before: the \
+             call was not sent",
+            self.server.name()
+        )))
     }
 
     async fn failure(&self, error: ServiceError) -> ToolError {

@@ -162,7 +162,7 @@ mod tests {
         let signature = Signature::parse("question, k: int -> answer").unwrap();
         let given = ["k=many".to_owned(), "kk=1".to_owned()];
         assert_eq!(
-            read(&given, &signature).unwrap_err().message,
+            check(&given, &signature).unwrap_err().message,
             "missing input `question`; unknown input `kk`; wrong inputs: `k`: \
              expected an integer, got \"many\"; the signature is `question: str, k: int -> answer: \
              str`"

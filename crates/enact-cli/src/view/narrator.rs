@@ -161,6 +161,9 @@ impl Narrator {
                 let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
                 self.aside(&format!("the tools have changed: {}", names.join(", ")));
             }
+            Event::AdapterChanged { adapter, why, .. } => {
+                self.aside(&format!("continues with the `{adapter}` adapter: {why}"));
+            }
             Event::Withdrawn { .. } => self.aside("an answer was taken back"),
             Event::Summarised { .. } => {
                 self.aside("the transcript was too long and was summarised")

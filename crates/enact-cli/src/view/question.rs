@@ -48,6 +48,11 @@ pub(crate) fn show_waiting(screen: &Screen, question: &Question) {
 /// Shows what a question is about: the arguments of the call, or what the tool asks.
 fn show_subject(screen: &Screen, question: &Question, extent: Extent) -> bool {
     let call = &question.tool_call;
+    for change in &question.changes {
+        let change = format!("the tool has changed: {change}");
+        let shown = exact::text(screen, &change, screen.room(7), Extent::Whole);
+        show_rows(screen, "     ", &shown);
+    }
     if question.kind == QuestionKind::Clarify {
         return show_text(screen, &question.question, extent);
     }

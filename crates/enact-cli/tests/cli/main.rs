@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod agent;
+mod answers;
 mod bounds;
 mod chat;
 mod command;

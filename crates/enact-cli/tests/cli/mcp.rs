@@ -5,6 +5,7 @@ use std::time::Duration;
 use enact::ToolContext;
 use enact_mcp::{Environment, Mcp, Server};
 use enact_test_server::{TestServer, Turn};
+use rexpect::session::{Options, spawn_with_options};
 use serde_json::{Value, json};
 
 use crate::command::{KEY, asking, run};
@@ -181,6 +182,64 @@ fn truth_a_variable_in_the_command_of_a_server_is_read_again_on_resume() {
     );
     let said = place.enact(resume).env("FOR_DOUBLER", "tok-4711-en").said();
     assert_eq!(said.code, 0, "{said:?}");
+    inner.assert_complete();
+    outer.assert_complete();
+}
+
+#[test]
+fn truth_a_tool_that_changed_while_the_run_waited_is_asked_about_again() {
+    let place = Place::new();
+    let (inner, outer) = (inner(), outer());
+    let file = place.files.path().join("servers.json");
+    let server = json!({
+        "command": env!("CARGO_BIN_EXE_enact"),
+        "args": ["mcp", "n: int -> twice: int", "--name", "doubler", "--description", "${ABOUT}",
+                 "--model", "inner", "--base-url", inner.base_url(), "--store", "none"],
+    });
+    let servers = json!({"mcpServers": {"numbers": server}});
+    std::fs::write(&file, servers.to_string()).unwrap();
+    let said = run(&outer, ["task -> answer", "task=Twice 21?", "--json"])
+        .args(["--mcp-config", file.to_str().unwrap(), "--mcp-env", "ABOUT"])
+        .env("ENACT_STORE", &place.store())
+        .env("ABOUT", "Doubles a number.")
+        .said();
+    assert_eq!(said.code, 3, "{said:?}");
+    let object = said.json();
+    assert_eq!(object["pending"][0]["changes"], json!([]));
+    let run_id = object["run_id"].as_str().unwrap();
+
+    let question = &pending(&object)[0];
+    let said = place
+        .enact(["resume", run_id, "--approve", question])
+        .env("ABOUT", "Doubles what you owe.")
+        .said();
+    assert_eq!(said.code, 3, "{said:?}");
+    let told = "the tool has changed: its description is now \"Doubles what you owe.\"";
+    assert!(said.stdout.contains(told), "{said:?}");
+    let object = place.enact(["show", run_id, "--as", "json"]).said().json();
+    let question = &object["pending"][0];
+    let changes = question["changes"][0].as_str().unwrap();
+    assert!(
+        question["question"].as_str().unwrap().contains(changes),
+        "{question}"
+    );
+    assert_eq!(object["pending"].as_array().unwrap().len(), 1);
+
+    // A person at a terminal is told before they decide.
+    let command = place.enact(["resume", run_id]);
+    let command = command
+        .env("ABOUT", "Doubles what you owe.")
+        .env("TERM", "xterm");
+    let options = Options::new()
+        .timeout_ms(Some(60_000))
+        .strip_ansi_escape_codes(true);
+    let mut terminal = spawn_with_options(command.into_command(), options).unwrap();
+    terminal.exp_string("may doubler run").unwrap();
+    terminal.exp_string("the tool has changed: ").unwrap();
+    terminal.exp_string("or type feedback:").unwrap();
+    terminal.send_line("yes").unwrap();
+    terminal.exp_string("42").unwrap();
+    terminal.exp_eof().unwrap();
     inner.assert_complete();
     outer.assert_complete();
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::server;
 
 /// A tool that waits until the server was heard, so that no test hopes for it.
-fn listen(server: &Server) -> FnTool {
+pub(super) fn listen(server: &Server) -> FnTool {
     let changes = server.changes();
     let spec = enact::tool::ToolSpec::new(
         "listen",

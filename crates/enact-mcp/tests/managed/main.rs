@@ -10,6 +10,7 @@
 mod asking;
 mod changing;
 mod ending;
+mod identity;
 mod starting;
 
 use std::time::Duration;
@@ -21,6 +22,10 @@ use serde_json::{Value, json};
 
 /// The unruly server, in a mood of its own if given.
 fn unruly(mood: &str) -> Mcp {
+    unruly_with([mood])
+}
+
+fn unruly_with<'a>(args: impl IntoIterator<Item = &'a str>) -> Mcp {
     let this = std::env::current_exe().expect("this test is a program");
     let folder = this.ancestors().nth(2).expect("a folder");
     let program = folder.join("examples/unruly_server");
@@ -29,7 +34,7 @@ fn unruly(mood: &str) -> Mcp {
         "`cargo test -p enact-mcp` builds the server that this test needs"
     );
     let program = program.to_str().expect("a path in UTF-8");
-    Mcp::stdio(program, [mood]).timeout(Duration::from_secs(20))
+    Mcp::stdio(program, args).timeout(Duration::from_secs(20))
 }
 
 async fn server() -> Server {

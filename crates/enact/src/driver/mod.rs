@@ -8,6 +8,7 @@ mod journal;
 mod redaction;
 mod running;
 mod spans;
+mod toolboxes;
 mod tools;
 mod updates;
 mod writing;
@@ -24,10 +25,11 @@ use crate::error::{Error, ErrorKind};
 use crate::model::{Delivery, LanguageModel, ModelError, ModelErrorKind, Reply, Secrets};
 use crate::react::{ModelCall, Next, RunState, ToolCall};
 use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
-use crate::tool::{Effect, Tool, Tools};
+use crate::tool::{Tool, Tools};
 
 pub(crate) use journal::Journal;
 use running::Running;
+use toolboxes::{Toolboxes, has_other_tools};
 pub(crate) use updates::{AfterCall, Condition};
 pub use updates::{Listener, Update};
 use writing::Writing;
@@ -78,6 +80,10 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
     let mut judged = 0;
     let mut toolboxes = Toolboxes::Unseen;
     let mut replied = state.run().records().len();
+    if state.is_acting() {
+        // An earlier process left calls behind, and the tools may have changed since.
+        has_other_tools(state, world, &mut toolboxes).await?;
+    }
     loop {
         let written = state.run().records().len() - replied;
         if written > MOST_EVENTS + MOST_EVENTS_OF_CALL * state.calls_under_way() {
@@ -100,6 +106,12 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                     ));
                 }
             }
+            continue;
+        }
+        // A call and a question are about the tools as they are now.
+        if matches!(next, Next::Tools(_) | Next::Human(_))
+            && has_other_tools(state, world, &mut toolboxes).await?
+        {
             continue;
         }
         match next {
@@ -155,7 +167,7 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
             }
             Next::Tools(calls) => {
                 let started: Vec<_> = calls.iter().map(started).collect();
-                if calls.iter().all(|call| world.only_reads(&call.call.name)) {
+                if state.only_reads(calls.iter().map(|call| &*call.call.name)) {
                     note(state, world, started)?;
                 } else {
                     // The intent is durable before the effect.
@@ -209,64 +221,6 @@ fn ends(state: &RunState, world: &World) -> bool {
     };
     let step = state.run().last_step();
     step.is_some_and(|step| condition.holds(&step))
-}
-
-/// What is known of the toolboxes of a run.
-enum Toolboxes {
-    /// This process has not looked into them.
-    Unseen,
-    /// They have what the world has.
-    Seen,
-}
-
-/// Takes in tools that have changed, and tells whether they have.
-async fn has_other_tools(
-    state: &mut RunState,
-    world: &World,
-    known: &mut Toolboxes,
-) -> Result<bool, Error> {
-    let tools = world.tools();
-    if !tools.may_change() {
-        return Ok(false);
-    }
-    let refreshed = tokio::select! {
-        biased;
-        // The loop sees to it.
-        () = world.cancellation.cancelled() => return Ok(true),
-        () = world.interruption.cancelled() => return Ok(true),
-        refreshed = within(state.time_left(), tools.refreshed()) => refreshed,
-    };
-    // The run goes on with the tools that it has: a call of one that is gone says so.
-    let refreshed = match refreshed {
-        Some(Ok(refreshed)) => refreshed,
-        Some(Err(error)) => {
-            tracing::warn!(%error, "the tools could not be listed again");
-            return Ok(false);
-        }
-        None => {
-            record(state, world, [state.out_of_time()]).await?;
-            return Ok(true);
-        }
-    };
-    // The log, which may be that of another process, says what the run has. From then on it is what
-    // was taken in that counts: in the log it may stand without a secret that is in it.
-    if let Toolboxes::Seen = known
-        && tools.specs().eq(refreshed.specs())
-    {
-        return Ok(false);
-    }
-    let changed = match state.tools_changed(&refreshed) {
-        Ok(changed) => changed,
-        Err(error) => {
-            tracing::warn!(%error, "the tools have changed to what cannot be used");
-            return Ok(false);
-        }
-    };
-    world.take_tools(refreshed);
-    *known = Toolboxes::Seen;
-    let is_changed = changed.is_some();
-    record(state, world, changed).await?;
-    Ok(is_changed)
 }
 
 /// Does something in the time that is left; `None` when it takes longer.
@@ -413,12 +367,6 @@ impl World {
     fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
         tools.get(name).cloned()
-    }
-
-    /// Whether a call of this tool changes nothing, so that it may be made again.
-    fn only_reads(&self, name: &str) -> bool {
-        let tool = self.tool(name);
-        tool.is_some_and(|tool| tool.spec().effect == Effect::ReadOnly)
     }
 
     /// Makes records durable, then tells whoever watches.

@@ -39,5 +39,6 @@ fn with_rules_of(began: &Started, redacted: &Started) -> Started {
 fn keep_rules(tools: &mut [ToolSpec], before: &[ToolSpec]) {
     for (tool, before) in tools.iter_mut().zip(before) {
         tool.confirmation = before.confirmation.clone();
+        tool.own_confirmation.clone_from(&before.own_confirmation);
     }
 }

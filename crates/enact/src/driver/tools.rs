@@ -80,6 +80,12 @@ pub(super) fn run(
     planned: ToolCall,
 ) -> impl Future<Output = Outcome> + Send + use<> {
     let tool = world.tool(&planned.call.name);
+    // Whatever led here, a call runs with the tool that it was approved for, or not at all.
+    let listed = run.tool_at(planned.tools, &planned.call.name);
+    let is_it = match (&tool, listed) {
+        (Some(tool), Some(listed)) => world.is_listed(tool.spec(), listed),
+        _ => false,
+    };
     let mut context = context(world, run, &planned);
     let after_call = world.after_call.clone();
     async move {
@@ -93,6 +99,14 @@ pub(super) fn run(
             spans::fail_here("not_found");
             return finished(call.id, observation, began);
         };
+        if !is_it {
+            let observation = Observation::error(format!(
+                "Error executing {name}: it has changed since the call was made. The call was not \
+                 executed."
+            ));
+            spans::fail_here("tool_changed");
+            return finished(call.id, observation, began);
+        }
         let timeout = tool.spec().timeout;
         context.deadline = began.checked_add(timeout).map(Instant::into_std);
         // Only who looks at the call afterwards needs the arguments twice.

@@ -403,11 +403,13 @@ fn resume(
 ) -> Result<(World, RunState), Error> {
     let mut began = run.started().agent.clone();
     let mut program = core.program().clone();
+    // Which tools the run has is what its log says. What is different by now is taken in before
+    // anything else happens.
+    if !world.has_tools(&began.tools)? {
+        program = Arc::new(program.with_tools(began.tools.clone())?);
+    }
     if core.tools().may_change() {
-        // Which tools the run has is what its log says. What is different by now is taken in before
-        // the next step.
-        let tools = std::mem::take(&mut began.tools);
-        program = Arc::new(program.with_tools(tools)?);
+        began.tools.clear();
     }
     if let Some(difference) = began.difference(&agent) {
         let message = format!("the run was made by another agent: {difference}");

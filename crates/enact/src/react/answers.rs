@@ -5,6 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::check;
+use super::identity::Allowed;
 use super::state::{Acting, CallState, CallStatus, Phase, RunState};
 use crate::model::Usage;
 use crate::run::{
@@ -91,13 +92,13 @@ impl RunState {
             run_id: self.run.id(),
             step: acting.record as u64,
             nth: state.asked,
+            tool: self.run.tool_at(self.seen.at, &state.call.name),
         }
     }
 
     /// Whether a person has allowed the tool for the rest of the run.
     pub(super) fn is_allowed(&self, question: &Question) -> bool {
-        question.kind == QuestionKind::Confirm
-            && self.allowed.contains_key(&question.tool_call.name)
+        question.kind == QuestionKind::Confirm && self.is_tool_allowed(&question.tool_call.name)
     }
 
     pub(super) fn fold_answer(&mut self, confirmation_id: &str, decision: &Decision, by: Answerer) {
@@ -116,13 +117,17 @@ impl RunState {
                 match decision {
                     Decision::Approve => CallStatus::Ready,
                     Decision::ApproveAlways => {
-                        let tool = question.tool_call.name.clone();
-                        self.allowed.insert(tool, confirmation_id.to_owned());
+                        let rule = Allowed {
+                            confirmation_id: confirmation_id.to_owned(),
+                            tools: state.tools,
+                        };
+                        self.allowed.insert(question.tool_call.name.clone(), rule);
                         CallStatus::Ready
                     }
                     Decision::Edit { name, args } => {
                         state.call.name.clone_from(name);
                         state.call.args.clone_from(args);
+                        state.tools = self.seen.at;
                         CallStatus::Ready
                     }
                     Decision::Answer(text) if question.kind == QuestionKind::Clarify => {
@@ -134,6 +139,9 @@ impl RunState {
                     Decision::Feedback(text) => {
                         CallStatus::Decided(Observation::value(format!("User feedback: {text}")))
                     }
+                    Decision::Reject(Some(why)) if by == Answerer::Change => {
+                        CallStatus::Decided(Observation::error(why.clone()))
+                    }
                     Decision::Reject(message) => CallStatus::Decided(Observation::value(
                         rejection(question.kind, message.as_deref(), by),
                     )),
@@ -144,7 +152,8 @@ impl RunState {
     }
 
     pub(super) fn fold_withdrawal(&mut self, confirmation_id: &str) {
-        self.allowed.retain(|_, rule| rule != confirmation_id);
+        self.allowed
+            .retain(|_, rule| rule.confirmation_id != confirmation_id);
         let Phase::Act(acting) = &mut self.phase else {
             return;
         };

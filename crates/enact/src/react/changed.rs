@@ -2,27 +2,28 @@
 
 use std::sync::Arc;
 
-use super::program::{Program, ProgramError};
+use super::program::ProgramError;
 use super::state::{Phase, RunState};
 use crate::run::{Event, TerminationReason};
-use crate::tool::{ToolSpec, Tools};
+use crate::tool::ToolSpec;
 
 impl RunState {
-    /// The event that says that the tools are now these; none if they are as they were.
+    /// The event that says that the tools are now these; none if they are as they were. The tools
+    /// are told as the log tells them, without secrets.
     ///
     /// # Errors
     /// When they cannot be the tools of an agent.
-    pub fn tools_changed(&self, tools: &Tools) -> Result<Option<Event>, ProgramError> {
-        if self.program.tool_specs().eq(tools.specs()) {
+    pub fn tools_changed(&self, tools: Vec<ToolSpec>) -> Result<Option<Event>, ProgramError> {
+        if self.run.tools_at(self.seen.at) == tools {
             return Ok(None);
         }
-        let tools: Vec<ToolSpec> = tools.specs().cloned().collect();
         self.program.with_tools(tools.clone())?;
         Ok(Some(Event::ToolsChanged { tools }))
     }
 
-    pub(super) fn fold_tools(&mut self, tools: &[ToolSpec]) {
-        let changed = match self.program.with_tools(tools.to_vec()) {
+    pub(super) fn fold_tools(&mut self, index: usize, tools: &[ToolSpec]) {
+        let treated = self.seen.take(index, tools);
+        let changed = match self.program.with_tools(treated) {
             Ok(changed) => changed,
             Err(problem) => {
                 self.phase = Phase::Fail {
@@ -32,7 +33,8 @@ impl RunState {
                 return;
             }
         };
-        self.forget_what_changed(&changed);
+        // Whatever was answered was answered by other tools.
+        self.progress.forget();
         self.program = Arc::new(changed);
         self.rebuild_step_prompt();
         self.forget_prompt_size();
@@ -40,16 +42,5 @@ impl RunState {
         if let Phase::Step = self.phase {
             self.continue_loop();
         }
-    }
-
-    /// What is known of a tool and what was allowed to it holds no more when it is another one.
-    fn forget_what_changed(&mut self, program: &Program) {
-        let before = Arc::clone(&self.program);
-        let is_same = |name: &str| {
-            let spec = |program: &Program| program.tool(name).map(|(spec, _)| spec.clone());
-            spec(&before) == spec(program)
-        };
-        self.allowed.retain(|name, _| is_same(name));
-        self.progress.forget();
     }
 }

@@ -98,6 +98,23 @@ pub(super) fn edit(
     checked_args(program, name, args).map(|(args, _)| (name.to_owned(), args))
 }
 
+/// Why a call that was checked against an earlier state of its tool cannot run as it stands. A call
+/// that would have to be changed first is another call.
+pub(super) fn misfit(program: &Program, call: &Call) -> Option<String> {
+    if program.tool(&call.name).is_none() {
+        return Some("it is not available any more".to_owned());
+    }
+    let problems = match checked_args(program, &call.name, call.args.clone()) {
+        Ok((args, _)) if args == call.args => return None,
+        Ok((_, coerced)) => coerced.join(", "),
+        Err(problems) => problems,
+    };
+    Some(format!(
+        "the arguments do not fit any more: {problems}. Expected a JSON object that fits {}",
+        schema_excerpt(program, &call.name)
+    ))
+}
+
 /// The same for one who knows no more of the tools than their specs.
 pub fn check_call(
     specs: &[ToolSpec],

@@ -139,15 +139,12 @@ impl RunState {
                     None => self.continue_loop(),
                 }
             }
-            Event::ToolsChanged { tools } => self.fold_tools(tools),
+            Event::ToolsChanged { tools } => self.fold_tools(index, tools),
             Event::Asked(question) => {
                 let mut question = question.clone();
                 question.expires_at = self.started().limits.expiry(record.at);
                 question.thought = self.acting_thought().to_owned();
-                if let Some(call) = self.acting_call(&question.tool_call.id) {
-                    call.asked += 1;
-                    call.status = CallStatus::Asked(question);
-                }
+                self.fold_question(question);
             }
             Event::Answered {
                 confirmation_id,
@@ -264,6 +261,8 @@ impl RunState {
         CallState {
             call: planned.call.clone(),
             status,
+            tools: self.seen.at,
+            asked_again: 0,
             asked: 0,
             answered: None,
             answers: Vec::new(),
@@ -465,7 +464,7 @@ impl RunState {
             self.phase = Phase::EndLoop(reason);
             return;
         }
-        if let Some((capabilities, why)) = self.misfit() {
+        if let Some((capabilities, why)) = self.lesser_model() {
             self.phase = Phase::Adapt { capabilities, why };
             return;
         }

@@ -12,6 +12,7 @@ mod compact;
 mod ending;
 mod fold;
 mod hooks;
+mod identity;
 mod ids;
 mod memory;
 mod program;

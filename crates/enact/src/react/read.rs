@@ -246,7 +246,7 @@ fn decide(
     for (call, id) in calls {
         if !completing(&call) {
             let mut call = check::tool_call(state.program(), id, call, repairs);
-            call.confirm &= !state.allowed.contains_key(&call.call.name);
+            call.confirm &= !state.is_tool_allowed(&call.call.name);
             if let (Some(hook), None) = (&state.program().before_call, &call.refusal) {
                 call = hook.apply(state.program(), call);
             }

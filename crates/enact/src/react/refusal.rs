@@ -75,7 +75,7 @@ impl RunState {
     }
 
     /// What the model of the steps does, if it has shown that it does not call natively.
-    pub(super) fn misfit(&self) -> Option<(Capabilities, String)> {
+    pub(super) fn lesser_model(&self) -> Option<(Capabilities, String)> {
         let step = PredictorName::Step;
         if self.without_call < WITHOUT_CALL || !self.wording.may_write_calls(step) {
             return None;

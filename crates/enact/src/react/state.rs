@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::compact::{self, Overflow};
+use super::identity::{Allowed, Seen, in_doubt};
 use super::ids::CallIds;
 use super::program::Program;
 use super::progress::Progress;
@@ -17,7 +18,6 @@ use crate::run::{
     Run, RunError, Started, TerminationReason,
 };
 use crate::signature::Values;
-use crate::tool::Effect;
 
 /// What a driver has to do next.
 #[derive(Debug)]
@@ -52,6 +52,8 @@ pub struct ToolCall {
     pub call: Call,
     /// The same for every attempt at this call, in every process.
     pub idempotency_key: String,
+    /// The record that lists the tools which the call was approved for.
+    pub tools: usize,
     /// What a person answered to the questions of this call: question, answer.
     pub answers: Vec<(String, String)>,
     /// How many tokens it may spend on models of its own, if that is limited.
@@ -113,6 +115,10 @@ pub(super) struct CallState {
     /// What will run, or ran: the planned call, or what a person made of it.
     pub(super) call: Call,
     pub(super) status: CallStatus,
+    /// The record of the tools that it was made for, or that a person was asked about.
+    pub(super) tools: usize,
+    /// How often a person was asked again because the tool has changed.
+    pub(super) asked_again: usize,
     /// The questions that were asked about it.
     pub(super) asked: usize,
     /// The last of them, for when its answer is taken back before it was used.
@@ -170,9 +176,9 @@ pub struct RunState {
     /// Why the loop is over, once it is.
     pub(super) answering: Option<TerminationReason>,
     pub(super) overflow: Overflow,
-    /// The tools that a person allowed for the rest of the run, with the question that they
-    /// answered so.
-    pub(super) allowed: HashMap<String, String>,
+    /// What a person allowed for the rest of the run, by the name of the tool.
+    pub(super) allowed: HashMap<String, Allowed>,
+    pub(super) seen: Seen,
     pub(super) spent: Spent,
     pub(super) progress: Progress,
     /// What the model is to be told before the next step.
@@ -209,6 +215,7 @@ impl RunState {
             answering: None,
             overflow: Overflow::default(),
             allowed: HashMap::new(),
+            seen: Seen::default(),
             spent: Spent::default(),
             progress: Progress::default(),
             notices: VecDeque::new(),
@@ -218,6 +225,7 @@ impl RunState {
             frame_bytes: 0,
         };
         state.ids = CallIds::of_entries(state.started().history.entries());
+        state.seen.take(0, &state.run.started().agent.tools);
         if state.program.step.is_some() {
             state.rebuild_step_prompt();
             state.measure_frame();
@@ -350,10 +358,12 @@ impl RunState {
         let mut questions = Vec::new();
         let mut is_running = false;
         for (index, state) in acting.calls.iter().enumerate() {
+            if let Some(event) = self.after_change(acting, state) {
+                return Next::Record(event);
+            }
             match &state.status {
                 CallStatus::Unconfirmed => {
-                    let question =
-                        Question::confirm(self.origin(acting, state), state.call.clone());
+                    let question = self.confirm(acting, state);
                     return Next::Record(Event::Asked(Box::new(question)));
                 }
                 CallStatus::InDoubt if !self.may_repeat(&state.call) => {
@@ -361,7 +371,7 @@ impl RunState {
                         tool_finished(&state.call, in_doubt(&state.call))
                     } else {
                         let origin = self.origin(acting, state);
-                        let question = Question::in_doubt(origin, state.call.clone());
+                        let question = Question::in_doubt(origin, state.call.clone(), Vec::new());
                         Event::Asked(Box::new(question))
                     });
                 }
@@ -410,6 +420,7 @@ impl RunState {
         let state = &acting.calls[index];
         ToolCall {
             call: state.call.clone(),
+            tools: self.tools_of(state),
             idempotency_key: format!("{}:{}:{index}", self.run.id(), acting.record),
             answers: state.answers.clone(),
             tokens_left: None,
@@ -453,15 +464,9 @@ impl RunState {
                 earlier.call.name == *name && !matches!(earlier.status, CallStatus::Done(_))
             })
     }
-
-    fn may_repeat(&self, call: &Call) -> bool {
-        self.program
-            .tool(&call.name)
-            .is_some_and(|(spec, _)| spec.effect != Effect::Effectful)
-    }
 }
 
-fn tool_finished(call: &Call, observation: Observation) -> Event {
+pub(super) fn tool_finished(call: &Call, observation: Observation) -> Event {
     Event::ToolFinished {
         call_id: call.id.clone(),
         observation,
@@ -470,12 +475,4 @@ fn tool_finished(call: &Call, observation: Observation) -> Event {
         cost: 0.0,
         usage: Usage::default(),
     }
-}
-
-fn in_doubt(call: &Call) -> Observation {
-    Observation::error(format!(
-        "`{}` was started, but it is not known whether it happened: the program ended before it \
-         gave a result. It was not run again.",
-        call.name
-    ))
 }

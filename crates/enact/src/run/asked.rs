@@ -63,6 +63,14 @@ pub(super) fn of(run: &Run) -> Vec<AskedQuestion> {
                 let mut question = (**question).clone();
                 question.thought = thought.trim().to_owned();
                 question.expires_at = run.started().limits.expiry(record.at);
+                // A tool that changed is asked about again: what was said of it before is void.
+                let earlier = asked[current..].iter_mut();
+                for known in earlier.filter(|known| {
+                    !known.is_used && known.question.tool_call.id == question.tool_call.id
+                }) {
+                    known.is_used = true;
+                    known.status = ConfirmationStatus::Superseded;
+                }
                 asked.push(AskedQuestion::new(question));
             }
             Event::Answered {

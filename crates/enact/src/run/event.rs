@@ -102,9 +102,10 @@ pub enum Event {
         /// In these words.
         text: String,
     },
-    /// The tools are others from here on. Written between steps.
+    /// The tools are others from here on. Written between steps, and before calls or questions about
+    /// them when they changed meanwhile.
     ToolsChanged {
-        /// The tools as they now are, without the completing one.
+        /// The tools as they now are, in their own words, without the completing one.
         tools: Vec<ToolSpec>,
     },
     /// The model does less than was thought, so the steps are put into other words from here on.

@@ -125,6 +125,21 @@ impl Run {
         changed.unwrap_or(&self.started.agent.tools)
     }
 
+    /// The tool of this name in the record that lists the tools: the first one, or a change.
+    pub(crate) fn tool_at(&self, record: usize, name: &str) -> Option<&ToolSpec> {
+        let mut tools = self.tools_at(record).iter();
+        tools.find(|tool| tool.name == name)
+    }
+
+    /// The tools in the record that lists them.
+    pub(crate) fn tools_at(&self, record: usize) -> &[ToolSpec] {
+        match self.records.get(record).map(|record| &record.event) {
+            Some(Event::Started(started)) => &started.agent.tools,
+            Some(Event::ToolsChanged { tools }) => tools,
+            _ => &[],
+        }
+    }
+
     /// The run's id.
     pub fn id(&self) -> &str {
         &self.started.run_id

@@ -18,6 +18,8 @@ mod trace;
 mod trajectory;
 pub(crate) mod transcript;
 
+pub(crate) use crate::signature::canonical_args;
+pub use crate::signature::canonical_json;
 pub use asked::AskedQuestion;
 pub use completion::Completion;
 pub use event::{
@@ -28,10 +30,8 @@ pub use history::{Call, Entry, History, HistoryError, Observation, ToolResult};
 pub(crate) use history::{visible, visible_positions};
 pub use limits::Limits;
 pub use log::{Run, RunError};
-pub use question::{
-    AnswerError, Answerer, ConfirmationStatus, Decision, Question, QuestionKind, canonical_json,
-};
-pub(crate) use question::{Origin, canonical_args};
+pub(crate) use question::Origin;
+pub use question::{AnswerError, Answerer, ConfirmationStatus, Decision, Question, QuestionKind};
 pub use repair::{Repair, RepairKind};
 pub use rules::{Rules, ThoughtRules, ThoughtsInContext};
 pub use seal::SealKey;

@@ -7,13 +7,15 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::history::Call;
+use crate::signature::canonical_args;
+use crate::tool::ToolSpec;
 
 /// Something that a person has to decide before the run goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Question {
-    /// Names the question. The same in every process: a digest of the run, the call and its
-    /// arguments, so that an answer can never be meant for another call.
+    /// Names the question. The same in every process: a digest of the run, the call, its arguments
+    /// and the tool, so that an answer can never be meant for another call or another tool.
     pub confirmation_id: String,
     /// What is asked.
     pub kind: QuestionKind,
@@ -25,6 +27,13 @@ pub struct Question {
     pub thought: String,
     /// The call that waits.
     pub tool_call: Call,
+    /// What changed about the tool since the call was made, or since a person was last asked about
+    /// the tool, in words for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+    /// The open question that this one takes the place of, because the tool has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
     /// When the question stands as rejected, if nobody has answered by then. Follows from the
     /// limits of the run, so the log does not hold it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,29 +75,39 @@ pub(crate) struct Origin<'a> {
     /// How many questions were asked about the call before. A late answer to an earlier one must
     /// not count for this one.
     pub(crate) nth: usize,
+    /// The tool as it is now.
+    pub(crate) tool: Option<&'a ToolSpec>,
 }
 
 impl Question {
     /// Asks whether a call may run.
-    pub(crate) fn confirm(origin: Origin<'_>, call: Call) -> Self {
+    pub(crate) fn confirm(origin: Origin<'_>, call: Call, changes: Vec<String>) -> Self {
         let args = Value::Object(call.args.clone());
         let text = format!(
-            "Confirm execution of {} with args: {args}? (yes/no)",
+            "{}Confirm execution of {} with args: {args}? (yes/no)",
+            told(&call, &changes),
             call.name
         );
-        Self::new(origin, QuestionKind::Confirm, text, call)
+        Self {
+            changes,
+            ..Self::new(origin, QuestionKind::Confirm, text, call)
+        }
     }
 
     /// Asks about a call that may or may not have happened.
-    pub(crate) fn in_doubt(origin: Origin<'_>, call: Call) -> Self {
+    pub(crate) fn in_doubt(origin: Origin<'_>, call: Call, changes: Vec<String>) -> Self {
         let args = Value::Object(call.args.clone());
         let text = format!(
-            "{} with args: {args} was started, and its process ended before it gave a result. \
+            "{}{} with args: {args} was started, and its process ended before it gave a result. \
              Run it again? (yes: run it again / no: it did not happen, and shall not / or say \
              what it gave)",
+            told(&call, &changes),
             call.name
         );
-        Self::new(origin, QuestionKind::InDoubt, text, call)
+        Self {
+            changes,
+            ..Self::new(origin, QuestionKind::InDoubt, text, call)
+        }
     }
 
     /// Passes on what a tool asks.
@@ -103,6 +122,8 @@ impl Question {
             question,
             thought: String::new(),
             tool_call,
+            changes: Vec::new(),
+            replaces: None,
             expires_at: None,
         }
     }
@@ -205,7 +226,9 @@ impl Question {
 #[non_exhaustive]
 pub enum AnswerError {
     /// No open question has this id.
-    #[error("no open question has the id `{0}`: it was answered, has expired, or was never asked")]
+    #[error(
+        "no open question has the id `{0}`: it was answered, has expired, was replaced because the tool changed, or was never asked"
+    )]
     Unknown(String),
     /// The run has asked no question with this id.
     #[error("the run has asked no question with the id `{0}`")]
@@ -259,11 +282,20 @@ fn after_edit(text: &str) -> Option<&str> {
     Some(rest.strip_prefix(':').unwrap_or(rest).trim_start())
 }
 
+/// What is said of a changed tool before anything is asked.
+fn told(call: &Call, changes: &[String]) -> String {
+    match changes {
+        [] => String::new(),
+        changes => format!("{} has changed: {}. ", call.name, changes.join("; ")),
+    }
+}
+
 fn confirmation_id(origin: Origin<'_>, kind: QuestionKind, call: &Call) -> String {
     let mut hash = Sha256::new();
     let args = canonical_args(&call.args);
     let step = origin.step.to_string();
     let nth = origin.nth.to_string();
+    let tool = origin.tool.map(ToolSpec::identity).unwrap_or_default();
     let parts = [
         origin.run_id,
         kind.as_str(),
@@ -272,6 +304,7 @@ fn confirmation_id(origin: Origin<'_>, kind: QuestionKind, call: &Call) -> Strin
         &nth,
         &call.name,
         &args,
+        &tool,
     ];
     for part in parts {
         // The length keeps neighbouring parts apart.
@@ -285,64 +318,6 @@ fn confirmation_id(origin: Origin<'_>, kind: QuestionKind, call: &Call) -> Strin
         .collect()
 }
 
-/// A value as JSON text with object keys in order: equal values give equal texts.
-pub fn canonical_json(value: &Value) -> String {
-    let mut out = String::new();
-    write_canonical(value, &mut out);
-    out
-}
-
-/// The same for arguments.
-pub(crate) fn canonical_args(args: &Values) -> String {
-    let mut out = String::new();
-    write_canonical_object(args, &mut out);
-    out
-}
-
-fn write_canonical(value: &Value, out: &mut String) {
-    match value {
-        Value::Object(object) => write_canonical_object(object, out),
-        Value::Array(items) => {
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
-                }
-                write_canonical(item, out);
-            }
-            out.push(']');
-        }
-        Value::String(text) => write_text(text, out),
-        other => out.push_str(&other.to_string()),
-    }
-}
-
-fn write_text(text: &str, out: &mut String) {
-    let is_plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
-    if text.bytes().all(is_plain) {
-        out.push('"');
-        out.push_str(text);
-        out.push('"');
-    } else {
-        out.push_str(&Value::from(text).to_string());
-    }
-}
-
-fn write_canonical_object(object: &Values, out: &mut String) {
-    let mut entries: Vec<_> = object.iter().collect();
-    entries.sort_unstable_by_key(|(key, _)| key.as_str());
-    out.push('{');
-    for (index, (key, value)) in entries.into_iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        write_text(key, out);
-        out.push(':');
-        write_canonical(value, out);
-    }
-    out.push('}');
-}
-
 /// What a person decides about a [`Question`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -351,6 +326,7 @@ pub enum Decision {
     /// Run exactly this call, once.
     Approve,
     /// Run this call, and every other call of this tool in this run, unasked. The log shows it.
+    /// A tool that has [changed](ToolSpec::is_same_tool) is another tool.
     ApproveAlways,
     /// Do not run it; the message, if any, is for the model.
     Reject(Option<String>),
@@ -379,6 +355,8 @@ pub enum Answerer {
     Rule,
     /// Nobody, for too long.
     Expiry,
+    /// Nobody: the tool is gone or has changed, and the call does not fit it any more.
+    Change,
 }
 
 impl Answerer {
@@ -404,6 +382,8 @@ pub enum ConfirmationStatus {
     Feedback,
     /// It was answered in words.
     Answered,
+    /// The tool changed before the answer was used, and another question took its place.
+    Superseded,
 }
 
 impl From<&Decision> for ConfirmationStatus {

@@ -4,8 +4,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 use super::log::Run;
-use super::question::canonical_json;
 use super::started::Started;
+use crate::signature::canonical_json;
 
 /// A secret by which a program recognises the runs that it began. A log says which commands its
 /// agent starts and which addresses it asks; whoever resumes a log that they did not write does

@@ -121,7 +121,8 @@ impl AgentSpec {
 
 impl AgentSpec {
     /// What keeps an agent from going on with a run of this one, if anything does. Another model
-    /// or adapter may; another signature, way of completion or set of tools may not.
+    /// or adapter may; another signature or way of completion, or tools of which one is missing, may
+    /// not. Tools that have changed may, and the log says how they changed.
     pub fn difference(&self, other: &AgentSpec) -> Option<String> {
         let (ours, theirs) = (self.signature.arrow(), other.signature.arrow());
         if ours != theirs {

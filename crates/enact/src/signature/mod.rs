@@ -1,5 +1,6 @@
 //! Signatures: what goes in, what must come out.
 
+mod canonical;
 mod coerce;
 mod inputs;
 mod integers;
@@ -7,6 +8,8 @@ mod problems;
 mod typed;
 mod validator;
 
+pub(crate) use canonical::canonical_args;
+pub use canonical::canonical_json;
 pub(crate) use coerce::{number_of_text, to_option};
 pub use enact_signature::*;
 pub use inputs::wrong_inputs;

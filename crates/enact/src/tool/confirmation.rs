@@ -50,6 +50,20 @@ impl Confirmation {
         }
     }
 
+    /// The one of two rules that asks more often; this one if they are of one sort.
+    pub(crate) fn or_stricter(self, other: &Self) -> Self {
+        let rank = |rule: &Self| match rule {
+            Self::Never => 0,
+            Self::When(_) => 1,
+            Self::Always => 2,
+        };
+        if rank(other) > rank(&self) {
+            other.clone()
+        } else {
+            self
+        }
+    }
+
     /// The rule as one word.
     pub fn as_str(&self) -> &'static str {
         match self {

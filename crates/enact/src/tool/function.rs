@@ -74,6 +74,15 @@ impl FnTool {
         Self { spec, run }
     }
 
+    /// Says where the tool comes from.
+    #[cfg(feature = "builtin-tools")]
+    pub(super) fn built_in(self) -> Self {
+        Self {
+            spec: self.spec.with_source("built-in"),
+            ..self
+        }
+    }
+
     /// Declares that a call changes nothing.
     #[must_use]
     pub fn read_only(self) -> Self {

@@ -9,6 +9,7 @@ mod confirmation;
 mod context;
 mod error;
 mod function;
+mod identity;
 pub(crate) mod nanos;
 mod output;
 mod set;

@@ -86,7 +86,7 @@ impl Tools {
                 .filter(|tool| tool.spec().name == *name);
             for place in ruled {
                 *place = Arc::new(Ruled {
-                    spec: place.spec().clone().with_confirmation(rule.clone()),
+                    spec: place.spec().clone().ruled(rule.clone()),
                     tool: Arc::clone(place),
                 });
             }

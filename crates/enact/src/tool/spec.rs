@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::Confirmation;
 
 /// What a call may change in the world. Decides what happens to a call that a crash left in doubt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// Ordered by how careful enact is with such calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Changes nothing: may be repeated freely.
@@ -26,6 +27,10 @@ pub enum Effect {
 pub struct ToolSpec {
     /// The name that the model calls it by.
     pub name: String,
+    /// Where it comes from, such as `built-in`, `agent` or `mcp:git:5f3a9c01`; none for a tool of the
+    /// program itself. Two tools of one name from different sources are different tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// What it does, for the model.
     pub description: String,
     /// JSON Schema of the arguments: an object.
@@ -34,6 +39,9 @@ pub struct ToolSpec {
     pub effect: Effect,
     /// Whether a person is asked first.
     pub confirmation: Confirmation,
+    /// What the tool itself says about asking, where a rule from outside says something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_confirmation: Option<Confirmation>,
     /// Whether its answers change by themselves, so that the same call is worth making again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub volatile: bool,
@@ -58,15 +66,26 @@ impl ToolSpec {
     pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
         Self {
             name: name.into(),
+            source: None,
             description: description.into(),
             parameters,
             effect: Effect::default(),
             confirmation: Confirmation::default(),
+            own_confirmation: None,
             volatile: false,
             reads_record: false,
             keeps_notes: false,
             serial: false,
             timeout: Self::DEFAULT_TIMEOUT,
+        }
+    }
+
+    /// The same from this source. Never put a secret there: it is written to logs.
+    #[must_use]
+    pub fn with_source(self, source: impl Into<String>) -> Self {
+        Self {
+            source: Some(source.into()),
+            ..self
         }
     }
 
@@ -81,6 +100,16 @@ impl ToolSpec {
     pub fn with_confirmation(self, confirmation: Confirmation) -> Self {
         Self {
             confirmation,
+            ..self
+        }
+    }
+
+    /// The same under a rule from outside.
+    pub(super) fn ruled(self, rule: Confirmation) -> Self {
+        let own = self.own_confirmation.unwrap_or(self.confirmation);
+        Self {
+            own_confirmation: (own != rule).then_some(own),
+            confirmation: rule,
             ..self
         }
     }

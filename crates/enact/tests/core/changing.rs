@@ -13,7 +13,7 @@ use super::{Played, add, agent, paused};
 
 /// A toolbox with whatever was put into it.
 #[derive(Clone, Default)]
-struct Changing(Arc<Mutex<Inside>>);
+pub(super) struct Changing(Arc<Mutex<Inside>>);
 
 #[derive(Default)]
 struct Inside {
@@ -25,18 +25,18 @@ struct Inside {
 }
 
 impl Changing {
-    fn of(specs: impl IntoIterator<Item = ToolSpec>) -> Self {
+    pub(super) fn of(specs: impl IntoIterator<Item = ToolSpec>) -> Self {
         let new = Self::default();
         new.put(specs);
         new
     }
 
-    fn turning_to(self, then: impl IntoIterator<Item = ToolSpec>) -> Self {
+    pub(super) fn turning_to(self, then: impl IntoIterator<Item = ToolSpec>) -> Self {
         self.0.lock().unwrap().then = then.into_iter().collect();
         self
     }
 
-    fn put(&self, specs: impl IntoIterator<Item = ToolSpec>) {
+    pub(super) fn put(&self, specs: impl IntoIterator<Item = ToolSpec>) {
         self.0.lock().unwrap().specs = specs.into_iter().collect();
     }
 
@@ -73,22 +73,22 @@ impl Toolbox for Changing {
     }
 }
 
-fn tool(name: &str) -> ToolSpec {
+pub(super) fn tool(name: &str) -> ToolSpec {
     let parameters = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
     ToolSpec::new(name, format!("Does {name}."), parameters).with_effect(Effect::Idempotent)
 }
 
-fn tools(inside: &Changing) -> Tools {
+pub(super) fn tools(inside: &Changing) -> Tools {
     Tools::new()
         .with(add())
         .with_toolbox(Arc::new(inside.clone()))
 }
 
-fn played(inside: &Changing, script: impl IntoIterator<Item = ScriptStep>) -> Played {
+pub(super) fn played(inside: &Changing, script: impl IntoIterator<Item = ScriptStep>) -> Played {
     agent("question -> answer", tools(inside), script)
 }
 
-fn done() -> ScriptStep {
+pub(super) fn done() -> ScriptStep {
     call("submit", json!({"answer": "a"}))
 }
 
@@ -97,7 +97,7 @@ fn names(request: &Request) -> Vec<String> {
     list.map(|tool| tool.name.clone()).collect()
 }
 
-fn changes(run: &Run) -> Vec<Vec<ToolSpec>> {
+pub(super) fn changes(run: &Run) -> Vec<Vec<ToolSpec>> {
     let changes = run.events().filter_map(|event| match event {
         Event::ToolsChanged { tools } => Some(tools.clone()),
         _ => None,
@@ -105,7 +105,7 @@ fn changes(run: &Run) -> Vec<Vec<ToolSpec>> {
     changes.collect()
 }
 
-fn observation(run: &Run, index: usize) -> Value {
+pub(super) fn observation(run: &Run, index: usize) -> Value {
     run.trajectory().steps()[index].observation.clone()
 }
 
@@ -167,7 +167,7 @@ async fn in_every_adapter_the_prompt_speaks_of_the_new_tools_alone() {
 }
 
 /// The log up to an event, as a crash leaves it.
-fn cut(run: &Run, length: usize) -> Run {
+pub(super) fn cut(run: &Run, length: usize) -> Run {
     let mut records: Vec<Record> = run.clone().into();
     records.truncate(length);
     // Through JSON, as from a disk.

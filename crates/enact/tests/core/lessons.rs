@@ -105,8 +105,8 @@ async fn lesson_a_confirmation_id_is_the_same_in_every_process() {
     let (played, _) = asking(vec![searches()]);
     let call = played.agent.call(values! { question: "q" }).run_id("run-1");
     let waiting = paused(call.await.unwrap());
-    // A digest of run, step, call and arguments: this very text, everywhere and always.
-    assert_eq!(id(&waiting), "fd5f6ccf6c517d3c94124bb6");
+    // A digest of run, step, call, arguments and tool: this very text, everywhere and always.
+    assert_eq!(id(&waiting), "9b422d680f3ce9f995d643ba");
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Keys that are left out where they say nothing.
-const OPTIONAL_KEYS: [&str; 45] = [
+const OPTIONAL_KEYS: [&str; 49] = [
     "answer_within_ns",
     "answered_by",
     "base_url",
@@ -20,6 +20,7 @@ const OPTIONAL_KEYS: [&str; 45] = [
     "call_id",
     "calls",
     "cached_input",
+    "changes",
     "condenses",
     "confirm",
     "cost",
@@ -38,6 +39,7 @@ const OPTIONAL_KEYS: [&str; 45] = [
     "max_tool_calls",
     "notes",
     "opaque",
+    "own_confirmation",
     "parent",
     "prices",
     "raw",
@@ -45,9 +47,11 @@ const OPTIONAL_KEYS: [&str; 45] = [
     "reasoning",
     "refusal",
     "repairs",
+    "replaces",
     "rules",
     "schema",
     "seal",
+    "source",
     "step_adapter",
     "success_phrases",
     "text",

@@ -204,8 +204,9 @@ async fn lists_are_filtered_and_ordered(store: &dyn Store) -> Result<(), String>
         run_id: "asks",
         step: 0,
         nth: 0,
+        tool: None,
     };
-    let question = Question::confirm(origin, call);
+    let question = Question::confirm(origin, call, Vec::new());
     let confirmation_id = question.confirmation_id.clone();
     let lease = store.acquire("asks").await.map_err(told)?;
     let asked = record(1, Event::Asked(Box::new(question)));

@@ -35,6 +35,7 @@ pub fn current_time() -> FnTool {
             std::future::ready(zone.map(|zone| tell(&Zoned::now().with_time_zone(zone))))
         },
     )
+    .built_in()
     .read_only()
     .volatile()
 }

@@ -20,6 +20,7 @@ pub fn note() -> FnTool {
          be forgotten in a long task.",
         parameters,
     )
+    .with_source("built-in")
     .with_effect(Effect::ReadOnly)
     .volatile();
     spec.keeps_notes = true;

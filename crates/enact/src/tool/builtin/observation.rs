@@ -21,6 +21,7 @@ pub fn read_observation() -> FnTool {
         "Shows a part of an earlier observation that was too long to be shown whole.",
         parameters,
     )
+    .with_source("built-in")
     .with_effect(Effect::ReadOnly);
     spec.reads_record = true;
     FnTool::from_spec(spec, |_, _| async {

@@ -20,6 +20,7 @@ pub fn ask_user() -> FnTool {
          know. Do not ask for what another tool can find out.",
         |args: AskArgs, context: ToolContext| async move { context.ask(&args.question) },
     )
+    .built_in()
     .read_only()
     .volatile()
 }

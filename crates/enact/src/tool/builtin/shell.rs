@@ -132,6 +132,7 @@ impl Shell {
                 async move { shell.run(&args.command, context.secrets()).await }
             },
         )
+        .built_in()
         .require_confirmation()
         .serial()
         .timeout(self.timeout)

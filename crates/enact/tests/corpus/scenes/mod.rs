@@ -31,6 +31,7 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("in_doubt", people::in_doubt()),
         ("unattended", people::unattended()),
         ("sealed", people::sealed()),
+        ("changed_under_approval", people::changed_under_approval()),
         ("repairs_native", replies::repairs_native()),
         ("repairs_json", replies::repairs_json()),
         ("repeats_itself", replies::repeats_itself()),

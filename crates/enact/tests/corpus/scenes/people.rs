@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use enact::{Decision, Run, values};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{ARROW, delete, pay, search, submit, tool};
 use crate::player::{Player, agent, called};
 use enact::run::Observation;
+use enact::tool::Confirmation;
 
 pub fn decisions() -> Run {
     let inputs = values! { question: "Tidy up." };
@@ -190,4 +191,46 @@ pub fn sealed() -> Run {
     let mut started = agent("sealed", ARROW, "native", inputs, [pay()]);
     started.seal = Some("5ea1".repeat(16));
     Player::begin(started).model(submit("because")).run()
+}
+
+/// Tools that become others while calls of them wait.
+pub fn changed_under_approval() -> Run {
+    let inputs = values! { question: "Delete a and b, pay Bob." };
+    let of = |source: &str| {
+        let mut spec = delete().with_source(source);
+        // A rule from outside lets it run unasked.
+        spec.own_confirmation = Some(Confirmation::Always);
+        spec.with_confirmation(Confirmation::Never)
+    };
+    let calls = called(
+        "",
+        [
+            ("delete_file", r#"{"path": "a"}"#),
+            ("pay", r#"{"amount": 250, "to": "Bob"}"#),
+        ],
+    );
+    let mut other = pay();
+    other.parameters["required"] = json!(["amount", "reason"]);
+    Player::begin(agent(
+        "changed_under_approval",
+        ARROW,
+        "native",
+        inputs,
+        [delete().with_source("mcp:disk:0a1b2c3d"), pay()],
+    ))
+    .model(calls)
+    // Asked about again before and after an answer, and closed where the call no longer fits.
+    .tools([delete().with_source("mcp:disk:4e5f6071"), pay()])
+    .answers("call_0_0", Decision::Approve)
+    .tools([delete().with_source("mcp:disk:8899aabb"), other.clone()])
+    .answers("call_0_0", Decision::ApproveAlways)
+    .runs("call_0_0", "deleted a")
+    .model(called("", [("delete_file", r#"{"path": "b"}"#)]))
+    .runs("call_1_0", "deleted b")
+    // No rule holds for a tool from elsewhere.
+    .tools([of("mcp:disk:ccddeeff"), other])
+    .model(called("", [("delete_file", r#"{"path": "c"}"#)]))
+    .answers("call_2_0", Decision::Reject(None))
+    .model(submit("a and b are gone"))
+    .run()
 }

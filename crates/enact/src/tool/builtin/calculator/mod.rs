@@ -35,6 +35,7 @@ pub fn calculator() -> FnTool {
             std::future::ready(result)
         },
     )
+    .built_in()
     .read_only()
 }
 

@@ -126,6 +126,7 @@ impl Files {
                 off_thread(move || walk::list(&folder, args.path.as_deref().unwrap_or_default()))
             },
         )
+        .built_in()
         .read_only()
     }
 
@@ -143,6 +144,7 @@ impl Files {
                 })
             },
         )
+        .built_in()
         .read_only()
     }
 
@@ -165,6 +167,7 @@ impl Files {
                 })
             },
         )
+        .built_in()
         .read_only()
     }
 
@@ -179,6 +182,7 @@ impl Files {
                 off_thread(move || write::replace(&folder, &args.path, &args.content))
             },
         )
+        .built_in()
         .require_confirmation()
         .serial()
     }
@@ -195,6 +199,7 @@ impl Files {
                 off_thread(move || write::append(&folder, &args.path, &args.text))
             },
         )
+        .built_in()
         .require_confirmation()
         .serial()
     }

@@ -112,6 +112,7 @@ impl Web {
                 async move { web.get(&args.url, context.secrets()).await }
             },
         )
+        .built_in()
         .read_only()
         .volatile()
         .timeout(self.timeout)

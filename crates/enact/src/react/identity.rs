@@ -1,0 +1,298 @@
+//! Calls whose tool is not the one that they were made or approved for.
+
+use std::collections::HashMap;
+
+use super::check;
+use super::state::{Acting, CallState, CallStatus, RunState, tool_finished};
+use crate::run::{Answerer, Call, Decision, Event, Observation, Question, QuestionKind};
+use crate::tool::{Confirmation, Effect, ToolSpec};
+
+/// How often a person is asked again about one call because its tool has changed. A tool that is
+/// described anew at every listing would be asked about for ever.
+const ASKED_AGAIN: usize = 3;
+
+/// What a run has seen of its tools.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// The record that says which tools the run has now.
+    pub(super) at: usize,
+    /// The tools as the run saw them first, by name.
+    first: HashMap<String, ToolSpec>,
+    /// The record of the tools as they were when a person was last asked about one, by name; or of
+    /// when the run first had it.
+    shown: HashMap<String, usize>,
+    /// The most careful that was ever said of a tool, by source and name.
+    strictest: HashMap<(Option<String>, String), (Effect, Confirmation)>,
+}
+
+/// A tool that a person allowed for the rest of the run.
+#[derive(Debug)]
+pub(super) struct Allowed {
+    pub(super) confirmation_id: String,
+    /// The record of the tools as they were then.
+    pub(super) tools: usize,
+}
+
+impl Seen {
+    /// Takes in the tools of a record. Gives them as the run treats them: what a tool says of itself
+    /// never makes the run less careful, and a rule from outside is for the tool that it was first
+    /// applied to.
+    pub(super) fn take(&mut self, at: usize, specs: &[ToolSpec]) -> Vec<ToolSpec> {
+        self.at = at;
+        let treated = specs.iter().map(|spec| {
+            let mut spec = spec.clone();
+            self.shown.entry(spec.name.clone()).or_insert(at);
+            match self.first.get(&spec.name) {
+                None => {
+                    self.first.insert(spec.name.clone(), spec.clone());
+                }
+                Some(first) if first.is_same_tool(&spec) => {}
+                Some(_) => {
+                    if let Some(own) = &spec.own_confirmation {
+                        spec.confirmation = spec.confirmation.or_stricter(own);
+                    }
+                }
+            }
+            let key = (spec.source.clone(), spec.name.clone());
+            if let Some((effect, confirmation)) = self.strictest.get(&key) {
+                spec.effect = spec.effect.max(*effect);
+                spec.confirmation = spec.confirmation.or_stricter(confirmation);
+            }
+            let known = (spec.effect, spec.confirmation.clone());
+            self.strictest.insert(key, known);
+            spec
+        });
+        treated.collect()
+    }
+
+    /// What calls of a tool may change, as the run treats it.
+    fn effect(&self, spec: &ToolSpec) -> Effect {
+        let key = (spec.source.clone(), spec.name.clone());
+        let known = self.strictest.get(&key);
+        known.map_or(spec.effect, |(effect, _)| spec.effect.max(*effect))
+    }
+}
+
+impl RunState {
+    /// The tool of this name as it now is, in the words of the log.
+    fn tool_now(&self, name: &str) -> Option<&ToolSpec> {
+        self.run.tool_at(self.seen.at, name)
+    }
+
+    /// Whether calls of these tools change nothing, as far as was ever said in this run.
+    pub(crate) fn only_reads<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> bool {
+        names.all(|name| {
+            let tool = self.program.tool(name);
+            tool.is_some_and(|(spec, _)| spec.effect == Effect::ReadOnly)
+        })
+    }
+
+    /// Whether a person has allowed this very tool for the rest of the run.
+    pub(super) fn is_tool_allowed(&self, name: &str) -> bool {
+        let Some(rule) = self.allowed.get(name) else {
+            return false;
+        };
+        match (self.run.tool_at(rule.tools, name), self.tool_now(name)) {
+            (Some(then), Some(now)) => rule.tools == self.seen.at || then.is_same_tool(now),
+            _ => false,
+        }
+    }
+
+    /// The record of the tools that a call may run with: those that it was approved for.
+    pub(super) fn tools_of(&self, state: &CallState) -> usize {
+        if state.asked > 0 {
+            state.tools
+        } else {
+            self.seen.at
+        }
+    }
+
+    /// Asks whether a call may run, and says what is new about its tool since a person was last
+    /// asked about it.
+    pub(super) fn confirm(&self, acting: &Acting, state: &CallState) -> Question {
+        let name = &state.call.name;
+        let shown = self.seen.shown.get(name);
+        let before = shown.and_then(|at| self.run.tool_at(*at, name));
+        let changes = match (before, self.tool_now(name)) {
+            (Some(before), Some(now)) => now.changes_since(before),
+            _ => Vec::new(),
+        };
+        Question::confirm(self.origin(acting, state), state.call.clone(), changes)
+    }
+
+    /// A question binds its call to the tools as they now are.
+    pub(super) fn fold_question(&mut self, question: Box<Question>) {
+        let at = self.seen.at;
+        let name = question.tool_call.name.clone();
+        if let Some(call) = self.acting_call(&question.tool_call.id) {
+            call.asked += 1;
+            call.tools = at;
+            // An earlier answer was for the tool as it was.
+            call.answered = None;
+            if !question.changes.is_empty() {
+                call.asked_again += 1;
+                call.answers.clear();
+            }
+            call.status = CallStatus::Asked(question);
+            self.seen.shown.insert(name, at);
+        }
+    }
+
+    /// What follows for a call that is not under way if its tool is not the one that it was made
+    /// or approved for. Nothing, if it is, or if the call may run all the same.
+    pub(super) fn after_change(&self, acting: &Acting, state: &CallState) -> Option<Event> {
+        use CallStatus::{Asked, InDoubt, Ready, Unconfirmed};
+        let status = &state.status;
+        if !matches!(status, Unconfirmed | Asked(_) | Ready | InDoubt) {
+            return None;
+        }
+        let call = &state.call;
+        if state.tools == self.seen.at {
+            // Somebody was asked about a call in doubt although it cannot be made any more.
+            let is_repeated = *status == Ready && state.was_started;
+            let problem = is_repeated.then(|| self.misfit(call)).flatten();
+            return problem.map(|problem| refused(state, problem));
+        }
+        let before = self.run.tool_at(state.tools, &call.name)?;
+        let now = self.tool_now(&call.name);
+        let changes = match now {
+            Some(now) => now.changes_since(before),
+            None => vec!["it is not available any more".to_owned()],
+        };
+        let is_asked_first = state.asked > 0 || *status == Unconfirmed;
+        if changes.is_empty() {
+            let is_new_rule = *status == Ready && !is_asked_first && self.needs_approval(call);
+            return is_new_rule.then(|| self.asks_again(acting, state, asks_now()));
+        }
+        let effect = self.seen.effect(before);
+        if is_in_doubt(state) && effect != Effect::ReadOnly {
+            return Some(self.doubt_after_change(acting, state, changes, effect));
+        }
+        if let Some(problem) = self.misfit(call) {
+            let problem = match now {
+                Some(_) => format!("{}; {problem}", changes.join("; ")),
+                None => problem,
+            };
+            return Some(refused(state, problem));
+        }
+        if is_asked_first || self.needs_approval(call) {
+            return Some(self.asks_again(acting, state, changes));
+        }
+        // Nobody has to approve it. The model chose it for what it was described as: from
+        // elsewhere, it is not what the model chose.
+        let is_elsewhere = now.is_some_and(|now| now.source != before.source);
+        is_elsewhere.then(|| {
+            let why = format!("{}; call it again if you want this one", changes.join("; "));
+            refused(state, why)
+        })
+    }
+
+    fn doubt_after_change(
+        &self,
+        acting: &Acting,
+        state: &CallState,
+        mut changes: Vec<String>,
+        effect: Effect,
+    ) -> Event {
+        let is_gone = self.tool_now(&state.call.name).is_none();
+        if self.started().is_unattended
+            || state.asked_again >= ASKED_AGAIN
+            || (is_gone && effect == Effect::Idempotent)
+        {
+            let text = format!(
+                "Error executing {}: {}. The call was started before that, and it is not known \
+                 whether it happened. It was not run again.",
+                state.call.name,
+                changes.join("; ")
+            );
+            return closed(state, text);
+        }
+        if let (Some(problem), false) = (self.misfit(&state.call), is_gone) {
+            changes.push(format!("the call cannot be made again: {problem}"));
+        }
+        let origin = self.origin(acting, state);
+        let question = Question::in_doubt(origin, state.call.clone(), changes);
+        asked(state, question)
+    }
+
+    fn asks_again(&self, acting: &Acting, state: &CallState, changes: Vec<String>) -> Event {
+        if state.asked_again >= ASKED_AGAIN {
+            let why = "it changes each time a person is asked about it, so no approval holds; use \
+                       another tool";
+            return refused(state, why.to_owned());
+        }
+        let origin = self.origin(acting, state);
+        let question = Question::confirm(origin, state.call.clone(), changes);
+        asked(state, question)
+    }
+
+    /// Whether the rule for the tool of a call demands a person.
+    fn needs_approval(&self, call: &Call) -> bool {
+        let tool = self.program.tool(&call.name);
+        tool.is_some_and(|(spec, _)| spec.confirmation.is_needed(&call.args))
+            && !self.is_tool_allowed(&call.name)
+    }
+
+    /// Why the tool cannot take a call as it stands, if it cannot.
+    fn misfit(&self, call: &Call) -> Option<String> {
+        check::misfit(&self.program, call)
+    }
+
+    /// Whether a call in doubt may be repeated unasked.
+    pub(super) fn may_repeat(&self, call: &Call) -> bool {
+        self.program
+            .tool(&call.name)
+            .is_some_and(|(spec, _)| spec.effect != Effect::Effectful)
+    }
+}
+
+fn asks_now() -> Vec<String> {
+    vec!["its calls have to be approved now".to_owned()]
+}
+
+/// What the model is told of a call that may have happened where nobody is asked about it.
+pub(super) fn in_doubt(call: &Call) -> Observation {
+    Observation::error(format!(
+        "`{}` was started, but it is not known whether it happened: the program ended before it \
+         gave a result. It was not run again.",
+        call.name
+    ))
+}
+
+/// Whether the call may have happened, and that is what a person was or is to be asked.
+fn is_in_doubt(state: &CallState) -> bool {
+    let asked = match &state.status {
+        CallStatus::InDoubt => return true,
+        CallStatus::Asked(question) => Some(question),
+        _ => state.answered.as_ref(),
+    };
+    asked.is_some_and(|question| question.kind == QuestionKind::InDoubt)
+}
+
+fn asked(state: &CallState, mut question: Question) -> Event {
+    if let CallStatus::Asked(open) = &state.status {
+        question.replaces = Some(open.confirmation_id.clone());
+    }
+    Event::Asked(Box::new(question))
+}
+
+fn refused(state: &CallState, why: String) -> Event {
+    let name = &state.call.name;
+    let so = match state.was_started {
+        true => "The call was not run again.",
+        false => "The call was not executed.",
+    };
+    closed(state, format!("Error executing {name}: {why}. {so}"))
+}
+
+/// Ends a call that does not run, and the question about it, if one is open.
+fn closed(state: &CallState, text: String) -> Event {
+    match &state.status {
+        CallStatus::Asked(question) => Event::Answered {
+            confirmation_id: question.confirmation_id.clone(),
+            decision: Decision::Reject(Some(text)),
+            by: Answerer::Change,
+        },
+        _ => tool_finished(&state.call, Observation::error(text)),
+    }
+}
