@@ -12,7 +12,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use crate::enact_agent;
 
 /// The contenders that run unless others are named.
-pub(crate) const ALL: &str = "enact-native,enact-native-required,enact-json,enact-chat,enact-xml,enact-tagged,\
+pub(crate) const ALL: &str = "enact-auto,enact-native,enact-native-required,enact-json,enact-chat,enact-xml,enact-tagged,\
     dspy-react,dspy-react-v2,dspy-react-v2-native";
 
 /// A contender by name.

@@ -3,11 +3,15 @@
 use std::time::Duration;
 
 use enact::adapter::AdapterChoice;
-use enact::model::{ModelOptions, OpenAi, Timeouts};
+use enact::model::{Capabilities, ModelOptions, OpenAi, Timeouts, probe};
 use enact::{ReAct, values};
+
+use tokio::sync::OnceCell;
 
 use crate::contender::{Answered, Order};
 use crate::tools;
+
+static PROBED: OnceCell<Capabilities> = OnceCell::const_new();
 
 /// Solves one task through an adapter.
 pub(crate) async fn solve(adapter: &str, order: &Order<'_>) -> anyhow::Result<Answered> {
@@ -24,6 +28,11 @@ pub(crate) async fn solve(adapter: &str, order: &Order<'_>) -> anyhow::Result<An
         });
     if is_demanded {
         model = model.with_demanded_calls();
+    }
+    if let AdapterChoice::Auto = adapter {
+        // As the command does: what the model really does is found out once.
+        let capabilities = PROBED.get_or_try_init(|| probe(&model)).await?;
+        model = model.with_capabilities(*capabilities);
     }
     let mut options = ModelOptions::default();
     options.temperature = Some(0.0);

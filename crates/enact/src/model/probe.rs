@@ -218,6 +218,7 @@ async fn ask(
         )),
         Ok(reply) => Ok(Ok(reply)),
         Err(error) => match error.kind() {
+            ModelErrorKind::ToolsRefused | ModelErrorKind::FormatRefused => Ok(Err(Found::No)),
             kind if is_refusal(kind) && names(&error, words, model.name()) => Ok(Err(Found::No)),
             ModelErrorKind::InvalidRequest => Ok(Err(Found::Refused(error))),
             _ => Err(error),

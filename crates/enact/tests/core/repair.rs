@@ -246,8 +246,6 @@ async fn udspy_repairs_stop_after_the_budget_and_the_run_is_in_the_error() {
         broken(),
         broken(),
         broken(),
-        // Told to submit, then asked for the outputs alone.
-        say("{"),
         say("{"),
         say("{"),
         say("{"),
@@ -261,7 +259,7 @@ async fn udspy_repairs_stop_after_the_budget_and_the_run_is_in_the_error() {
     assert_eq!(error.kind(), ErrorKind::NoAnswer);
     let run = error.run().expect("the run is kept");
     assert_eq!(run.termination(), Some(TerminationReason::Failure));
-    assert_eq!(run.usage().requests, 9);
+    assert_eq!(run.usage().requests, 8);
 }
 
 #[tokio::test]

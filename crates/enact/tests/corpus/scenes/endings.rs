@@ -136,13 +136,39 @@ fn look(query: &str) -> Reply {
     called("On.", [("search", &*json!({"query": query}).to_string())])
 }
 
+/// A model that submits when it is told that no steps are left.
+pub fn submitted_at_last() -> Run {
+    let inputs = values! { question: "q" };
+    let mut started = agent("submitted_at_last", ARROW, "native", inputs, [search()]);
+    started.limits.max_iterations = 1;
+    Player::begin(started)
+        .model(look("x"))
+        .runs("call_0_0", "about x")
+        .model(called(
+            "It is all I have.",
+            [("submit", r#"{"answer": "x"}"#)],
+        ))
+        .run()
+}
+
+/// Different questions that all have the same answer.
+pub fn searched() -> Run {
+    let inputs = values! { question: "q" };
+    let mut player = Player::begin(agent("searched", ARROW, "native", inputs, [search()]));
+    for (number, word) in ["oak", "elm", "ash", "fir"].into_iter().enumerate() {
+        let call = format!("call_{number}_0");
+        player = player.model(look(word)).runs(&call, "nothing");
+    }
+    player.model(partial()).run()
+}
+
 /// The same call again and again: answered from the record, warned of, ended.
 pub fn stalled() -> Run {
     let inputs = values! { question: "q" };
     let mut player = Player::begin(agent("stalled", ARROW, "native", inputs, [search()]))
         .model(look("x"))
         .runs("call_0_0", "about x");
-    for _ in 0..3 {
+    for _ in 0..4 {
         player = player.model(look("x"));
     }
     player.model(partial()).run()

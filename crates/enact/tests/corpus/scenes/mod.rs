@@ -37,6 +37,9 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("repeats_itself", replies::repeats_itself()),
         ("repairs_chat", replies::repairs_chat()),
         ("refused", replies::refused()),
+        ("adapted", replies::adapted()),
+        ("submitted_at_last", endings::submitted_at_last()),
+        ("searched", endings::searched()),
         ("talked", replies::talked()),
         ("finished_xml", replies::finished_xml()),
         ("finished_tagged", replies::finished_tagged()),
@@ -178,7 +181,7 @@ fn follow_up() -> Run {
     started.agent.notes = values! { tools: ["search"], depth: 2 };
     Player::begin(started)
         .model(called("", [("search", r#"{"query": "people in Berlin"}"#)]))
-        .runs("call_3_0", "3.7 million")
+        .runs("call_1_0", "3.7 million")
         .model(said("3.7 million"))
         .run()
 }

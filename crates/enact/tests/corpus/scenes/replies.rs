@@ -64,6 +64,19 @@ pub fn repeats_itself() -> Run {
     .run()
 }
 
+/// A server that takes neither tools nor a schema.
+pub fn adapted() -> Run {
+    let inputs = values! { question: "What is 2 + 1?" };
+    let mut started = agent("adapted", ARROW, "native", inputs, [add()]);
+    started.agent.step_adapter = Some("auto".to_owned());
+    let last = "[[ ## next_thought ## ]]\nDone.\n[[ ## next_tool_name ## ]]\nsubmit\n[[ ## next_tool_args ## ]]\n{\"answer\": \"3\"}";
+    Player::begin(started)
+        .model_fails(ModelErrorKind::ToolsRefused)
+        .model_fails(ModelErrorKind::FormatRefused)
+        .model(said(last))
+        .run()
+}
+
 pub fn repairs_chat() -> Run {
     let inputs = values! { question: "What is 2 + 1?" };
     let step = "[[ ## next_thought ## ]]\nI add.\n[[ ## next_tool_name ## ]]\nadd_one()\n[[ ## next_tool_args ## ]]\n```json\n{\"number\": 2,}\n```";
