@@ -194,7 +194,7 @@ fn truth_a_tool_that_changed_while_the_run_waited_is_asked_about_again() {
     let server = json!({
         "command": env!("CARGO_BIN_EXE_enact"),
         "args": ["mcp", "n: int -> twice: int", "--name", "doubler", "--description", "${ABOUT}",
-                 "--model", "inner", "--base-url", inner.base_url(), "--store", "none"],
+                 "--model", "inner", "--base-url", inner.base_url(), "--store", "none", "--no-probe"],
     });
     let servers = json!({"mcpServers": {"numbers": server}});
     std::fs::write(&file, servers.to_string()).unwrap();

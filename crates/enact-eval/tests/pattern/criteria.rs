@@ -139,7 +139,8 @@ async fn recovery() {
         enact::model::call("archive", args).thinking("The archive may know of oak.")
     };
     let recovers = run(tools(), vec![fails(), looks("oak"), submits("a tree")]).await;
-    let stalls = vec![fails(), fails(), fails(), fails(), answers("partly")];
+    let stalls = std::iter::repeat_with(fails).take(5);
+    let stalls = stalls.chain([answers("partly")]).collect();
     let stalls = run(tools(), stalls).await;
     let recovered = trial(recovers, None);
     let mut trials = vec![recovered.clone(); 4];

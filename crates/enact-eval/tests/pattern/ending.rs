@@ -96,6 +96,7 @@ async fn circling() -> Run {
         looks("height of an oak"),
         looks("Height of an oak?"),
         looks("height of an  oak"),
+        looks("HEIGHT of an oak"),
         answers("partly"),
     ]);
     let agent = agent.with(|agent| agent.with_limits(|limits| limits.stall_threshold = 2));
@@ -107,8 +108,8 @@ async fn no_progress() {
     assert_eq!(run.termination(), Some(TerminationReason::Stalled));
     // The model was warned first.
     let trace = run.trace();
-    assert!(trace.steps[1].notices[0].contains("brought nothing new"));
-    assert_eq!(trace.total_iterations, 3);
+    assert!(trace.steps[2].notices[0].contains("brought nothing new"));
+    assert_eq!(trace.total_iterations, 4);
     // Similar, not just equal, and something else in between is progress.
     let agent = scripted([
         looks("oak"),

@@ -85,11 +85,11 @@ async fn require_thought() {
 
 async fn stall_threshold() {
     assert_eq!(Limits::default().stall_threshold, 3);
-    // Three alike are warned of, the fourth one is the last.
-    let steps = (0..4).map(|_| looks("oak"));
+    // Three repeats are warned of, the fourth one is the last.
+    let steps = (0..5).map(|_| looks("oak"));
     let done = scripted(steps.chain([answers("partly")])).run().await;
     assert_eq!(done.termination, TerminationReason::Stalled);
-    assert_eq!(done.run().trace().total_iterations, 4);
+    assert_eq!(done.run().trace().total_iterations, 5);
 }
 
 async fn max_observation_tokens() {

@@ -229,7 +229,8 @@ async fn truth_always_for_one_server_is_not_for_another() {
     let waiting = paused(decide(&played, waiting, Decision::ApproveAlways).await);
     let question = &waiting.questions()[0];
     let observed = waiting.run().trajectory();
-    assert_eq!(observed.steps().len(), 5, "{observed}");
+    // The last one waits.
+    assert_eq!(observed.steps().len(), 6, "{observed}");
     assert_eq!(question.tool_call.name, "search");
     assert!(question.changes[0].contains("mcp:b:"), "{question:?}");
     let ran = "search {\"q\":\"x\"}\n".repeat(2);

@@ -117,7 +117,8 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
         match next {
             Next::Record(event) => record(state, world, [event]).await?,
             Next::Model(call) => {
-                if call.predictor == PredictorName::Step && judged < state.steps_taken() {
+                let is_step = call.predictor == PredictorName::Step && !state.is_answering();
+                if is_step && judged < state.steps_taken() {
                     judged = state.steps_taken();
                     if ends(state, world) {
                         let reason = TerminationReason::Custom;
@@ -125,9 +126,7 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                         continue;
                     }
                 }
-                if call.predictor == PredictorName::Step
-                    && has_other_tools(state, world, &mut toolboxes).await?
-                {
+                if is_step && has_other_tools(state, world, &mut toolboxes).await? {
                     continue;
                 }
                 let predictor = call.predictor;

@@ -263,6 +263,11 @@ impl RunState {
         self.run
     }
 
+    /// Whether the loop of steps is over, and only the answer is missing.
+    pub fn is_answering(&self) -> bool {
+        self.answering.is_some()
+    }
+
     /// How many calls the step under way has.
     pub fn calls_under_way(&self) -> usize {
         match &self.phase {

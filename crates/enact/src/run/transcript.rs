@@ -2,8 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use sha2::{Digest as _, Sha256};
-
 use super::event::{Event, PlannedCall, PredictorName, StepOutcome, Stepped};
 use super::history::{Call, Entry, Observation, ToolResult};
 use super::log::Run;
@@ -169,16 +167,24 @@ pub(super) fn of(run: &Run, open: OpenStep) -> Vec<Entry> {
     entries
 }
 
-/// The id under which native calls show outputs that no call committed. Another run of the same
-/// conversation has another.
+/// The id under which native calls show outputs that no call committed. Each turn of a conversation
+/// has another, and the same conversation has the same ids again, so that a recording fits.
 fn own_id(run: &Run) -> String {
-    let digest = Sha256::digest(run.id().as_bytes());
-    let hex: String = digest
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
+    let entries = run.started().history.entries().iter();
+    let used: HashSet<&str> = entries
+        .filter_map(|entry| match entry {
+            Entry::Outputs { call_id, .. } => call_id.as_deref(),
+            _ => None,
+        })
         .collect();
-    format!("call_{hex}")
+    let mut turn = used.len();
+    loop {
+        let id = format!("answer_{turn}");
+        if !used.contains(id.as_str()) {
+            return id;
+        }
+        turn += 1;
+    }
 }
 
 /// What the step that declares the work done adds to the transcript.

@@ -150,7 +150,10 @@ async fn a_prompt_that_is_too_long_is_recognised() {
 
 #[tokio::test]
 async fn a_body_that_is_not_json_is_shown_in_part() {
-    let page = format!("<html>\n<h1>Welcome to the router</h1>{}", "x".repeat(4000));
+    let page = format!(
+        "<html>\n<h1>Welcome to the router</h1>\n{}",
+        "x".repeat(4000)
+    );
     let error = error_of(Turn::status(200).body(page)).await;
     assert_eq!(error.kind(), ModelErrorKind::Protocol);
     let text = error.to_string();

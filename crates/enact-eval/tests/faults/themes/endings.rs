@@ -83,15 +83,15 @@ pub(super) fn scenarios() -> Vec<Scenario> {
                 answers(),
             ]),
         scenario(
-            "a failure is spoken of in the answer, which counts",
-            succeeds("a tree"),
+            "a failure is spoken of beside the answer, and counts",
+            partial(Failure),
         )
         .setup(ruled(|rules| {
             rules.failure_phrases = vec!["hopeless".to_owned()]
         }))
         .script([
             looks("oak"),
-            submits("a tree").thinking("More would be hopeless."),
+            submits("partial").thinking("More would be hopeless."),
         ]),
         scenario("a phrase comes before a stall", partial(Failure))
             .setup(ruled(|rules| {
@@ -105,8 +105,9 @@ pub(super) fn scenarios() -> Vec<Scenario> {
                 answers(),
             ]),
         scenario("a stall comes before a condition", partial(Stalled))
-            .setup(|agent| agent.ending_when(|step| step.iteration >= 4))
+            .setup(|agent| agent.ending_when(|step| step.iteration >= 5))
             .script([
+                looks("oak"),
                 looks("oak"),
                 looks("oak"),
                 looks("oak"),

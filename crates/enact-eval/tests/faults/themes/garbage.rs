@@ -241,10 +241,17 @@ fn while_answering() -> Vec<Scenario> {
     all.extend(in_all_adapters(|| {
         scenario(
             "garbage while answering for ever",
-            fails(Failure, ErrorKind::NoAnswer),
+            fails(MaxIterations, ErrorKind::NoAnswer),
         )
         .setup(|agent| agent.with_max_iterations(1))
-        .script([looks("oak"), garbage(), says(""), garbage(), garbage()])
+        .script([
+            looks("oak"),
+            garbage(),
+            says(""),
+            garbage(),
+            garbage(),
+            garbage(),
+        ])
     }));
     all
 }

@@ -82,13 +82,14 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         .script([uses("research", "oak"), looks("oak"), submits("a tree")]),
         scenario(
             "an agent inside fails at each call",
-            partial(Stalled).does_not_recover_from(4),
+            partial(Stalled).does_not_recover_from(5),
         )
         .tools(|| {
             let script = std::iter::repeat_with(|| fail(ModelErrorKind::Server, "overloaded"));
             with(research(set([search()]), script.take(20).collect()))
         })
         .script([
+            uses("research", "oak"),
             uses("research", "oak"),
             uses("research", "oak"),
             uses("research", "oak"),

@@ -4,8 +4,8 @@
 use enact::ErrorKind;
 use enact::TerminationReason::{MaxIterations, TokenBudget};
 use enact::model::ModelErrorKind::{
-    self, Authentication, Connection, ContentFilter, ContextLength, InvalidRequest, NotFound,
-    Protocol, RateLimit, Server, Timeout,
+    self, Authentication, Connection, ContentFilter, ContextLength, FormatRefused, InvalidRequest,
+    NotFound, Protocol, RateLimit, Server, Timeout, ToolsRefused,
 };
 
 use super::in_all_adapters;
@@ -91,7 +91,27 @@ fn others() -> Vec<Scenario> {
             stays_open(ErrorKind::Model(ContentFilter)),
         )
         .setup(|agent| agent.with_max_iterations(1))
-        .script([looks("oak"), request_fails(ContentFilter)]),
+        .script([
+            looks("oak"),
+            request_fails(ContentFilter),
+            request_fails(ContentFilter),
+        ]),
+        scenario(
+            "the server takes no tools, and the adapter is fixed",
+            stays_open(ErrorKind::Model(ToolsRefused)),
+        )
+        .script([request_fails(ToolsRefused)]),
+        scenario(
+            "the server takes no schema while answering",
+            partial(MaxIterations),
+        )
+        .setup(|agent| agent.with_max_iterations(1))
+        .script([
+            looks("oak"),
+            looks("elm"),
+            request_fails(FormatRefused),
+            answers(),
+        ]),
     ]
 }
 
@@ -146,7 +166,7 @@ fn too_long() -> Vec<Scenario> {
             partial(MaxIterations),
         )
         .setup(|agent| agent.with_max_iterations(3))
-        .script(then(vec![too_long(), summarises(), answers()])),
+        .script(then(vec![too_long(), too_long(), summarises(), answers()])),
         scenario("the summary is too long itself", succeeds("a tree")).script(then(vec![
             too_long(),
             too_long(),

@@ -14,6 +14,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             looks("oak"),
             looks("oak"),
             looks("oak"),
+            looks("oak"),
             answers(),
         ])
     })
@@ -24,20 +25,33 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             looks("Height of the oak tree?"),
             looks("height of the  oak tree!"),
             looks("height of the oak tre"),
+            looks("HEIGHT of the oak tree"),
             answers(),
         ]),
         scenario("other words, the same observation", partial(Stalled))
+            .tools(|| set([constant("search")]))
+            .script(
+                [
+                    "oak", "elm", "ash", "yew", "fir", "box", "may", "nut", "bay", "fig",
+                ]
+                .map(looks)
+                .into_iter()
+                .chain([answers()]),
+            ),
+        scenario("a search that finds nothing at first", succeeds("a tree"))
             .tools(|| set([constant("search")]))
             .script([
                 looks("oak"),
                 looks("elm"),
                 looks("ash"),
                 looks("yew"),
-                answers(),
+                submits("a tree"),
             ]),
         scenario("other tools, the same observation", partial(Stalled))
             .tools(|| set([constant("search"), constant("archive")]))
             .script([
+                looks("oak"),
+                uses("archive", "oak"),
                 looks("oak"),
                 uses("archive", "oak"),
                 looks("oak"),
@@ -52,14 +66,14 @@ pub(super) fn scenarios() -> Vec<Scenario> {
                     [("search", args("oak")), ("search", args("elm"))],
                 )
             })
-            .take(4)
+            .take(5)
             .chain([answers()]),
         ),
         scenario("the very same change again and again", partial(Stalled))
             .tools(|| set([write()]))
             .script(
                 std::iter::repeat_with(|| uses("write", "oak"))
-                    .take(4)
+                    .take(5)
                     .chain([answers()]),
             ),
         scenario(
@@ -79,6 +93,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             looks("oak"),
             looks("oak"),
             looks("oak"),
+            looks("oak"),
             looks("elm"),
             submits("a tree"),
         ]),
@@ -91,6 +106,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             looks("oak"),
             looks("oak"),
             looks("oak"),
+            looks("oak"),
             uses("archive", "the oak of the archive"),
             submits("a tree"),
         ]),
@@ -98,9 +114,11 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             looks("oak"),
             looks("oak"),
             looks("oak"),
+            looks("oak"),
             submits("a tree"),
         ]),
         scenario("the warning is heeded, then forgotten", partial(Stalled)).script([
+            looks("oak"),
             looks("oak"),
             looks("oak"),
             looks("oak"),
@@ -135,7 +153,13 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         ]),
         scenario("a threshold of two", partial(Stalled))
             .setup(|agent| agent.with_limits(|limits| limits.stall_threshold = 2))
-            .script([looks("oak"), looks("oak"), looks("oak"), answers()]),
+            .script([
+                looks("oak"),
+                looks("oak"),
+                looks("oak"),
+                looks("oak"),
+                answers(),
+            ]),
         scenario("nobody looks for circles", partial(MaxIterations))
             .setup(|agent| {
                 agent.with_limits(|limits| {

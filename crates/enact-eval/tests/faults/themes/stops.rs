@@ -86,7 +86,7 @@ fn cancellations() -> Vec<Scenario> {
             .stopped_by(stopped(When::After(is_end_of_loop))),
         scenario("cancelled while the answer is extracted", cancelled())
             .setup(|agent| agent.with_max_iterations(1))
-            .script([looks("oak"), answers()])
+            .script([looks("oak"), looks("elm"), answers()])
             .stopped_by(stopped(When::Asking(PredictorName::Extract, 1))),
         scenario("cancelled while the transcript is summarised", cancelled())
             .script(and(too_long(), [summarises()]))
@@ -154,7 +154,7 @@ fn interruptions() -> Vec<Scenario> {
             partial(MaxIterations),
         )
         .setup(|agent| agent.with_max_iterations(1))
-        .script([looks("oak"), answers(), answers()])
+        .script([looks("oak"), looks("elm"), answers(), answers()])
         .stopped_by(stopped(When::Asking(PredictorName::Extract, 1)))
         .resumed(1),
         scenario(

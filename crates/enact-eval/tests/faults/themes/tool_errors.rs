@@ -139,10 +139,11 @@ fn lost() -> Vec<Scenario> {
         .script([looks("oak"), looks("elm"), looks("ash"), answers()]),
         scenario(
             "the same call fails until the agent counts as stalled",
-            partial(Stalled).does_not_recover_from(4),
+            partial(Stalled).does_not_recover_from(5),
         )
         .tools(|| set([failing("search")]))
         .script([
+            looks("oak"),
             looks("oak"),
             looks("oak"),
             looks("oak"),
