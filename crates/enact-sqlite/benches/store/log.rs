@@ -106,7 +106,7 @@ fn trimmed(run: Run) -> Run {
 
 pub fn wording() -> Wording {
     let native = "native".parse::<AdapterChoice>().unwrap();
-    Wording::new(native.resolve(Capabilities::FULL), Capabilities::FULL)
+    Wording::new(&native, Capabilities::FULL)
 }
 
 fn begin(program: &Arc<Program>, run_id: &str) -> RunState {
