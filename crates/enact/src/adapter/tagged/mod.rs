@@ -21,6 +21,9 @@ use crate::signature::Values;
 /// Labels of messages that are neither fields nor steps.
 const OWN_LABELS: [&str; 2] = ["notice", "summary of what came before"];
 
+/// The most calls of one step; a model that writes more goes round in circles.
+const MOST_ACTIONS: usize = 32;
+
 /// The words before the colons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tags {
@@ -376,7 +379,9 @@ impl Step {
                 }
                 Label::Thought | Label::FinalAnswer if acted => dropped = true,
                 Label::Thought => thoughts.push(text),
-                Label::Action if step.answer.is_some() => dropped = true,
+                Label::Action if step.answer.is_some() || step.actions.len() >= MOST_ACTIONS => {
+                    dropped = true;
+                }
                 Label::Action => step.actions.push((text, None)),
                 Label::ActionInput => {
                     step.has_input = true;

@@ -232,10 +232,11 @@ mod tests {
         ] {
             let short = piece.repeat(250_000 / piece.len());
             let long = piece.repeat(500_000 / piece.len());
-            let (short, long) = (least(&short), least(&long));
-            // Times this short are mostly noise.
-            let bound = (short * 3).max(std::time::Duration::from_millis(250));
-            assert!(long < bound, "{piece}: {short:?}, then {long:?}");
+            // Times this short are mostly noise, and the machine may be busy with something else.
+            let noise = std::time::Duration::from_millis(250);
+            let is_linear = || least(&long) < (least(&short) * 3).max(noise);
+            let mut tries = std::iter::repeat_with(is_linear).take(5);
+            assert!(tries.any(|is_linear| is_linear), "{piece}");
         }
     }
 
