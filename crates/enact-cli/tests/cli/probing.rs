@@ -34,11 +34,11 @@ fn model(kind: Kind) -> TestServer {
 
 fn answer(kind: Kind, sent: &Value, text: &str) -> Turn {
     let is_step_two = text.contains("\"role\":\"tool\"");
-    if text.contains("code word of room 7") {
+    if text.contains("population of Konstanz") {
         return match kind {
-            Kind::Native if is_step_two => Turn::call("submit", json!({"answer": "heron"})),
-            Kind::Native => Turn::call("look_up", json!({"room": 7})),
-            _ => Turn::text("{\"name\": \"look_up\", \"arguments\": {\"room\": 7}}"),
+            Kind::Native if is_step_two => Turn::call("submit", json!({"answer": "84446"})),
+            Kind::Native => Turn::call("look_up", json!({"term": "Konstanz"})),
+            _ => Turn::text("{\"name\": \"look_up\", \"arguments\": {\"term\": \"Konstanz\"}}"),
         };
     }
     if text.contains("Describe the sea") {
@@ -101,7 +101,7 @@ fn counted(server: &TestServer) -> (usize, Value) {
     let requests = server.requests();
     let probes = requests.iter().filter(|sent| {
         let text = sent.text();
-        text.contains("code word of room 7") || text.contains("Describe the sea")
+        text.contains("population of Konstanz") || text.contains("Describe the sea")
     });
     (probes.count(), requests.last().unwrap().json())
 }
@@ -188,7 +188,7 @@ fn truth_a_replay_and_a_resumed_run_probe_nobody() {
     let files = memory.folder.path().to_str().unwrap();
     let server = TestServer::answering_anywhere(|received: &Received| {
         let text = received.text();
-        let is_probe = text.contains("room 7") || text.contains("Describe the sea");
+        let is_probe = text.contains("population of Konstanz") || text.contains("Describe the sea");
         if is_probe || text.contains("was written") || text.contains("Wrote") {
             return answer(Kind::Schema, &received.json(), &text);
         }

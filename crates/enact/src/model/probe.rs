@@ -18,11 +18,13 @@ const MAX_TOKENS: u32 = 1024;
 
 const LOOK_UP: &str = "look_up";
 const SUBMIT: &str = "submit";
-const INSTRUCTIONS: &str = "Work with the tools, one call at a time. What you do not know, find out with \
-                            `look_up`. When you know the answer, hand it in with `submit`.";
-const QUESTION: &str = "What is the code word of room 7?";
-const ROOM: u64 = 7;
-const CODE_WORD: &str = "heron";
+const CALCULATE: &str = "calculate";
+const INSTRUCTIONS: &str = "Answer the question with the help of the tools. Every reply has to call a tool. \
+                            Once the results show the answer, call `submit` with it, alone.";
+/// A model may think that it knows this. One that does not look it up does so in tasks as well.
+const QUESTION: &str = "What is the population of Konstanz?";
+const TOWN: &str = "konstanz";
+const FOUND: &str = "84446";
 
 /// Says nothing of JSON: whoever answers with it was made to.
 const SMALL_TALK: &str = "Describe the sea in one short sentence.";
@@ -98,7 +100,18 @@ impl PartialEq for Found {
 /// Whether calls come as calls, and whether a call that was answered is not made again.
 async fn calls(model: &(impl LanguageModel + ?Sized)) -> Result<Found, ModelError> {
     let tools = Arc::new(Functions::new(vec![
-        function(LOOK_UP, "The code word of a room.", "room", "integer"),
+        function(
+            LOOK_UP,
+            "Looks a term up in a table of facts.",
+            "term",
+            "string",
+        ),
+        function(
+            CALCULATE,
+            "Calculates an expression.",
+            "expression",
+            "string",
+        ),
         function(
             SUBMIT,
             "Hands the answer in. Ends the task.",
@@ -120,8 +133,8 @@ async fn calls(model: &(impl LanguageModel + ?Sized)) -> Result<Found, ModelErro
         Err(found) => return Ok(found),
     };
     let Some(call) = only_call(&reply, LOOK_UP, |args| {
-        let room = &args["room"];
-        room.as_u64() == Some(ROOM) || room.as_str() == Some("7")
+        let term = args["term"].as_str().unwrap_or_default();
+        term.to_lowercase().contains(TOWN)
     }) else {
         return Ok(Found::No);
     };
@@ -137,7 +150,7 @@ async fn calls(model: &(impl LanguageModel + ?Sized)) -> Result<Found, ModelErro
     prompt.push(Message::Tool {
         call_id,
         name: LOOK_UP.to_owned(),
-        parts: vec![Part::Text(CODE_WORD.to_owned())],
+        parts: vec![Part::Text(FOUND.to_owned())],
     });
     let reply = match ask(model, asked(&prompt), &TOOL_WORDS).await? {
         Ok(reply) => reply,
@@ -145,7 +158,8 @@ async fn calls(model: &(impl LanguageModel + ?Sized)) -> Result<Found, ModelErro
     };
     let submitted = only_call(&reply, SUBMIT, |args| {
         let answer = args["answer"].as_str().unwrap_or_default();
-        answer.to_lowercase().contains(CODE_WORD)
+        let digits: String = answer.chars().filter(char::is_ascii_digit).collect();
+        digits.contains(FOUND)
     });
     Ok(match submitted {
         Some(_) => Found::Yes,

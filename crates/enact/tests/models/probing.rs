@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 const NATIVE: Capabilities = Capabilities::FULL;
 
 fn looks_up() -> ScriptStep {
-    call("look_up", json!({"room": 7}))
+    call("look_up", json!({"term": "Konstanz"}))
 }
 
 fn submits() -> ScriptStep {
-    call("submit", json!({"answer": "The code word is Heron."}))
+    call("submit", json!({"answer": "It has 84,446 inhabitants."}))
 }
 
 fn fits() -> ScriptStep {
@@ -44,15 +44,15 @@ async fn truth_a_model_whose_calls_come_as_calls_is_found() {
 
 #[tokio::test]
 async fn truth_a_model_that_writes_calls_as_text_is_found() {
-    let written = "```json\n{\"name\": \"look_up\", \"arguments\": {\"room\": 7}}\n```";
+    let written = "```json\n{\"name\": \"look_up\", \"arguments\": {\"term\": \"Konstanz\"}}\n```";
     for reply in [
         say(written),
-        say("It is heron."),
-        call("look_up", json!({"room": "seven"})),
-        call("look_up", json!("{\"room\": 7")),
-        call("lookup", json!({"room": 7})),
+        say("It is 84446."),
+        call("look_up", json!({"term": "a lake"})),
+        call("look_up", json!("{\"term\": \"Konstanz\"")),
+        call("lookup", json!({"term": "Konstanz"})),
         calls([
-            ("look_up", json!({"room": 7})),
+            ("look_up", json!({"term": "Konstanz"})),
             ("submit", json!({"answer": "?"})),
         ]),
         looks_up().cut_off(),
@@ -69,7 +69,7 @@ async fn truth_a_model_that_writes_calls_as_text_is_found() {
 async fn truth_a_model_that_makes_the_same_call_for_ever_is_found() {
     for reply in [
         looks_up(),
-        say("heron"),
+        say("84446"),
         call("submit", json!({"answer": "?"})),
     ] {
         let found = found([looks_up(), reply, fits()]).await.unwrap();
@@ -176,8 +176,8 @@ async fn truth_a_probe_does_not_wait_for_ever() {
 #[tokio::test]
 async fn a_probe_goes_over_the_wire() {
     let server = TestServer::start([
-        Turn::call("look_up", json!({"room": 7})),
-        Turn::call("submit", json!({"answer": "heron"})),
+        Turn::call("look_up", json!({"term": "Konstanz"})),
+        Turn::call("submit", json!({"answer": "84446"})),
         schema(),
     ])
     .await;
