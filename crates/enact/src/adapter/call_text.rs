@@ -10,6 +10,8 @@ use super::{
 use crate::model::{FinishReason, Reply};
 use crate::signature::Values;
 
+/// How much text is looked through for forms that were not asked for.
+pub(super) const LOOKED_THROUGH: usize = 64 * 1024;
 /// How many calls one text may hold.
 const CALLS: usize = 32;
 
@@ -72,6 +74,9 @@ fn unlike_json(
 /// read.
 pub(super) fn other_form(task: &Task, reply: &Reply) -> Option<Read<StepReply>> {
     let text = thinking::spoken(&reply.text).text.trim();
+    if text.len() > LOOKED_THROUGH {
+        return None;
+    }
     let found = unlike_json(task, task.tooling.as_ref()?, text, reply.finish);
     let (value, mut repairs) = found?.ok()?;
     let detail = "the call was not in the form that was asked for";

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::outputs::{self, normal};
 use super::sections::Sections;
-use super::{Read, Repair, RepairKind, Task, chat, field_text, json_text, tagged, thinking, xml};
+use super::{
+    Read, Repair, RepairKind, Task, call_text, chat, field_text, json_text, tagged, thinking, xml,
+};
 use crate::model::{FinishReason, Reply};
 use crate::signature::{Field, Values};
 
@@ -38,6 +40,9 @@ const FORMS: [Form; 4] = [
 pub(crate) fn find(task: &Task, own: &str, reply: &Reply) -> Option<Found> {
     let own = FORMS.iter().find(|(name, _)| *name == own);
     let picked = own.and_then(|(_, read)| read(task, reply)).or_else(|| {
+        if reply.text.len() > call_text::LOOKED_THROUGH {
+            return None;
+        }
         // The only text may well have an object or tags somewhere in it.
         let is_text = outputs::sole_text(task).is_some();
         let mut forms = FORMS
