@@ -3,7 +3,7 @@
 use enact::Settings;
 use enact::model::{SecretError, Secrets};
 use enact::run::SealKey;
-use enact_genai::Provider;
+use enact_providers::Provider;
 
 use crate::exit::Failure;
 use crate::mcp::Noted;

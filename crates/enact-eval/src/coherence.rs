@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use enact::run::{Call, Stepped};
-use enact::tool::ToolSpec;
+use enact_core::run::{Call, Stepped};
+use enact_core::tool::ToolSpec;
 use serde_json::Value;
 
 /// A thought has at least this many distinct words.

@@ -130,7 +130,7 @@ fn recovery(trials: &[Trial]) -> Criterion {
         .iter()
         .filter(|trial| trial.is_over() && trial.figures.tool_errors > 0);
     let share = Share::count(
-        had_errors.map(|trial| trial.termination == Some(enact::TerminationReason::Success)),
+        had_errors.map(|trial| trial.termination == Some(enact_core::TerminationReason::Success)),
     );
     let noun = "runs with a tool error";
     Criterion::share("error recovery", share, Goal::AtLeast(0.8), noun)

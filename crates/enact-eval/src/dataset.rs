@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use enact::signature::{Checked, Field, Validator};
-use enact::{Signature, TerminationReason, Values};
+use enact_core::signature::{Checked, Field, Validator};
+use enact_core::{Signature, TerminationReason, Values};
 use serde_json::Value;
 
 use crate::metric::Metric;
@@ -278,7 +278,7 @@ fn typed(field: &Field, value: &mut Value) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use enact::values;
+    use enact_core::values;
 
     use super::*;
 

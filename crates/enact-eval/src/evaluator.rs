@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use enact::model::Usage;
-use enact::run::store::{Store, StoreErrorKind};
-use enact::{CancellationToken, Error, ErrorKind, History, Outcome, ReAct, Run, Values};
+use enact_core::model::Usage;
+use enact_core::run::store::{Store, StoreErrorKind};
+use enact_core::{CancellationToken, Error, ErrorKind, History, Outcome, ReAct, Run, Values};
 use futures_util::stream::{self, Stream, StreamExt as _};
 
 use crate::dataset::{Dataset, Example};
@@ -201,7 +201,7 @@ impl<'a> Evaluator<'a> {
 
     async fn resume(&self, run_id: &str) -> Result<Outcome<Values>, Error> {
         let Some(store) = self.store.clone() else {
-            return Err(enact::run::store::StoreError::not_found(run_id).into());
+            return Err(enact_core::run::store::StoreError::not_found(run_id).into());
         };
         let call = self.agent.resume_stored(store, run_id);
         call.interrupt_with(self.interruption.clone()).await

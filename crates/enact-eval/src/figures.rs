@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use enact::Run;
-use enact::model::Usage;
-use enact::run::{Event, Observation, Record, StepOutcome, Stepped};
+use enact_core::Run;
+use enact_core::model::Usage;
+use enact_core::run::{Event, Observation, Record, StepOutcome, Stepped};
 use serde::{Deserialize, Serialize};
 
 use crate::coherence;

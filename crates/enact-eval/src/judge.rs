@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use enact::model::Usage;
-use enact::run::{Event, StepOutcome};
-use enact::{Error, LanguageModel, Predict, Prediction, Run, Values, values};
+use enact_core::model::Usage;
+use enact_core::run::{Event, StepOutcome};
+use enact_core::{Error, LanguageModel, Predict, Prediction, Run, Values, values};
 use serde_json::{Value, json};
 
 use crate::coherence;

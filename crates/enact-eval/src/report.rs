@@ -1,7 +1,7 @@
 //! Reports: what an evaluation found out.
 
-use enact::Values;
-use enact::model::{Prices, Usage};
+use enact_core::Values;
+use enact_core::model::{Prices, Usage};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

@@ -6,8 +6,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-use enact::Values;
-use enact::run::canonical_json;
+use enact_core::Values;
+use enact_core::run::canonical_json;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};

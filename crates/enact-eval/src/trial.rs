@@ -1,8 +1,8 @@
 //! Trials: what came of the examples.
 
-use enact::model::Usage;
-use enact::run::Event;
-use enact::{Run, TerminationReason, Values};
+use enact_core::model::Usage;
+use enact_core::run::Event;
+use enact_core::{Run, TerminationReason, Values};
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Example;

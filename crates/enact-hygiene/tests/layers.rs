@@ -1,4 +1,4 @@
-//! The layers of the library, as CONTRIBUTING draws them: each folder may use only what is listed.
+//! The layers of the core, as CONTRIBUTING draws them: each folder may use only what is listed.
 
 #![expect(clippy::expect_used, reason = "test code outside of test functions")]
 
@@ -71,7 +71,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn each_layer_uses_only_what_it_may() {
-    let source = root().join("crates/enact/src");
+    let source = root().join("crates/enact-core/src");
     for (layer, allowed) in LAYERS {
         let folder = source.join(layer);
         let files = if folder.is_dir() {
@@ -105,7 +105,7 @@ fn each_layer_uses_only_what_it_may() {
 
 #[test]
 fn every_layer_is_a_folder_and_every_folder_a_layer() {
-    let source = root().join("crates/enact/src");
+    let source = root().join("crates/enact-core/src");
     for entry in std::fs::read_dir(&source).expect("the sources") {
         let entry = entry.expect("an entry");
         let name = entry.file_name().into_string().expect("a name");

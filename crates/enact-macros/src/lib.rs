@@ -1,4 +1,4 @@
-//! The macros of enact, used through the `enact` crate:
+//! The macros of enact, used through the `enact` crate, or through `enact-core`:
 //!
 //! | macro | on | gives |
 //! | --- | --- | --- |
@@ -7,6 +7,7 @@
 //! | [`macro@tool`] | a function | the same function, and a tool of the same name |
 //! | [`macro@toolbox`] | an `impl` block | the same methods, and `tools()` |
 
+mod crate_path;
 mod doc_text;
 mod literal;
 mod signature;

@@ -6,6 +6,8 @@ use quote::quote;
 use serde_json::Value;
 use syn::LitStr;
 
+use crate::crate_path;
+
 pub(crate) fn expand(tokens: TokenStream) -> syn::Result<TokenStream> {
     let arrow: LitStr = syn::parse2(tokens).map_err(|error| {
         let message = "`signature!` takes an arrow string in quotes, such as `\"question -> \
@@ -16,8 +18,9 @@ pub(crate) fn expand(tokens: TokenStream) -> syn::Result<TokenStream> {
         .map_err(|error| syn::Error::new(arrow.span(), error.to_string()))?;
     let inputs = signature.inputs().iter().map(field);
     let outputs = signature.outputs().iter().map(field);
+    let enact = crate_path::enact();
     Ok(quote! {
-        ::enact::__private::enact_signature::Signature::builder()
+        #enact::__private::enact_signature::Signature::builder()
             #(.input(#inputs))*
             #(.output(#outputs))*
             .build_checked_by_macro()
@@ -26,15 +29,17 @@ pub(crate) fn expand(tokens: TokenStream) -> syn::Result<TokenStream> {
 
 fn field(field: &Field) -> TokenStream {
     let (name, ty) = (&field.name, ty(&field.ty));
+    let enact = crate_path::enact();
     let default = field.default.as_ref().map(|default| {
         let default = value(default);
         quote!(.default_value(#default))
     });
-    quote!(::enact::__private::enact_signature::Field::new(#name, #ty) #default)
+    quote!(#enact::__private::enact_signature::Field::new(#name, #ty) #default)
 }
 
 fn ty(of: &Type) -> TokenStream {
-    let path = quote!(::enact::__private::enact_signature::Type);
+    let enact = crate_path::enact();
+    let path = quote!(#enact::__private::enact_signature::Type);
     match of {
         Type::Str => quote!(#path::Str),
         Type::Int => quote!(#path::Int),
@@ -66,7 +71,8 @@ fn ty(of: &Type) -> TokenStream {
 }
 
 fn value(of: &Value) -> TokenStream {
-    let path = quote!(::enact::__private::serde_json::Value);
+    let enact = crate_path::enact();
+    let path = quote!(#enact::__private::serde_json::Value);
     match of {
         Value::Null => quote!(#path::Null),
         Value::Bool(flag) => quote!(#path::Bool(#flag)),

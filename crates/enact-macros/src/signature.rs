@@ -7,6 +7,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Expr, Fields, Ident, Meta, Type};
 
+use crate::crate_path::{self, brought_along};
 use crate::doc_text::{doc_text, is_doc};
 use crate::tool::types::option_of;
 
@@ -43,17 +44,18 @@ pub(crate) fn derive(item: &DeriveInput) -> syn::Result<TokenStream> {
     let name = ident.unraw().to_string();
     let instructions = doc_text(&item.attrs).map(|text| quote!(.instructions(#text)));
 
+    let enact = crate_path::enact();
     Ok(quote! {
         #input_struct
         #output_struct
 
         #[automatically_derived]
-        impl ::enact::TypedSignature for #ident {
+        impl #enact::TypedSignature for #ident {
             type Input = #input_ident;
             type Output = #output_ident;
 
-            fn signature() -> ::enact::__private::enact_signature::Signature {
-                ::enact::__private::enact_signature::Signature::builder()
+            fn signature() -> #enact::__private::enact_signature::Signature {
+                #enact::__private::enact_signature::Signature::builder()
                     .name(#name)
                     #instructions
                     #(.input(#inputs))*
@@ -204,10 +206,11 @@ fn field_value(field: &Declared<'_>) -> TokenStream {
         .description
         .as_ref()
         .map(|text| quote!(.describe(#text)));
+    let enact = crate_path::enact();
     let built = quote! {
-        ::enact::__private::enact_signature::Field::new(
+        #enact::__private::enact_signature::Field::new(
             #name,
-            ::enact::__private::field_type::<#ty>(),
+            #enact::__private::field_type::<#ty>(),
         ) #description
     };
     let Some(default) = &field.default else {
@@ -217,7 +220,7 @@ fn field_value(field: &Declared<'_>) -> TokenStream {
     quote! {{
         let mut field = #built;
         let default: #ty = #default;
-        field.default = ::enact::__private::serde_json::to_value(default).ok();
+        field.default = #enact::__private::serde_json::to_value(default).ok();
         field
     }}
 }
@@ -252,6 +255,8 @@ fn side_struct<'a>(
     fields: impl Iterator<Item = &'a Declared<'a>>,
 ) -> TokenStream {
     let vis = &item.vis;
+    let enact = crate_path::enact();
+    let serde = brought_along("serde");
     let doc = format!("The {noun} of [`{}`].", item.ident);
     // The fields are as visible as the struct: wherever one can be named, all can be filled in.
     let fields = fields.map(|field| {
@@ -269,10 +274,10 @@ fn side_struct<'a>(
         #[derive(
             ::core::fmt::Debug,
             ::core::clone::Clone,
-            ::enact::__private::serde::Serialize,
-            ::enact::__private::serde::Deserialize,
+            #enact::__private::serde::Serialize,
+            #enact::__private::serde::Deserialize,
         )]
-        #[serde(crate = "::enact::__private::serde")]
+        #[serde(crate = #serde)]
         #vis struct #ident {
             #(#fields),*
         }

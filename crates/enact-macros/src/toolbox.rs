@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, ImplItem, ImplItemFn, Item, ItemImpl, ReceiverKind};
 
+use crate::crate_path;
 use crate::tool::{ToolFunction, options_of, strip};
 
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
@@ -16,11 +17,12 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> syn::Result<Tok
     let mut block = block(item)?;
     match tools_of(&mut block) {
         Ok(tools) => {
+            let enact = crate_path::enact();
             block.items.push(syn::parse_quote! {
                 /// The tools of this value, to be handed to an agent.
                 #[allow(unreachable_pub)]
-                pub fn tools(self: &::std::sync::Arc<Self>) -> ::enact::tool::Tools {
-                    ::enact::tool::Tools::new() #(.with(#tools))*
+                pub fn tools(self: &::std::sync::Arc<Self>) -> #enact::tool::Tools {
+                    #enact::tool::Tools::new() #(.with(#tools))*
                 }
             });
             Ok(quote!(#block))
@@ -135,13 +137,14 @@ fn tool_of(method: &mut ImplItemFn) -> syn::Result<Option<(String, TokenStream)>
     } else {
         (quote!(), quote!())
     };
+    let enact = crate_path::enact();
     let expression = quote! {{
         #definition
         #shared
-        ::enact::tool::FnTool::from_spec(
+        #enact::tool::FnTool::from_spec(
             #spec,
-            move |__values: ::enact::__private::enact_signature::Values,
-                  __context: ::enact::tool::ToolContext| {
+            move |__values: #enact::__private::enact_signature::Values,
+                  __context: #enact::tool::ToolContext| {
                 #again
                 async move { #run }
             },

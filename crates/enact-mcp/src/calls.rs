@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use enact::ToolContext;
+use enact_core::ToolContext;
 use rmcp::model::{NumberOrString, ProgressToken};
 use tokio::sync::{mpsc, oneshot, watch};
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use enact::ToolContext;
-use enact::signature::Validator;
+use enact_core::ToolContext;
+use enact_core::signature::Validator;
 use rmcp::model::ElicitRequestParams;
 use serde_json::{Map, Value, json};
 

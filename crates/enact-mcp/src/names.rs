@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use enact::react::RESERVED_TOOLS;
-use enact::tool::Toolbox;
-use enact::{Tool, ToolError, Tools};
+use enact_core::react::RESERVED_TOOLS;
+use enact_core::tool::Toolbox;
+use enact_core::{Tool, ToolError, Tools};
 
 use crate::Server;
 use crate::spec::callable;

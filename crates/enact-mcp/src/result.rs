@@ -1,7 +1,7 @@
 //! What a call gave, as a value with its type.
 
-use enact::model::Image;
-use enact::{ToolError, ToolOutput};
+use enact_core::model::Image;
+use enact_core::{ToolError, ToolOutput};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use enact::run::store::Store;
-use enact::run::{Event, PlannedCall};
-use enact::{Call, Decision, Dynamic, Outcome, Prediction, Question, ReAct, Update, Values};
+use enact_core::run::store::Store;
+use enact_core::run::{Event, PlannedCall};
+use enact_core::{Call, Decision, Dynamic, Outcome, Prediction, Question, ReAct, Update, Values};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequestParams,
     ElicitationAction, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,

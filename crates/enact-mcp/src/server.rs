@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
-use enact::Tools;
-use enact::tool::ToolSpec;
+use enact_core::Tools;
+use enact_core::tool::ToolSpec;
 use rmcp::model::Tool;
 use rmcp::service::{Peer, RoleClient};
 use tokio::sync::{Mutex, watch};

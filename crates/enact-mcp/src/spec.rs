@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use enact::tool::{Confirmation, Effect, ToolSpec};
+use enact_core::tool::{Confirmation, Effect, ToolSpec};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::task::{Context, Poll, Waker};
 
-use enact::tool::{ToolFuture, ToolSpec};
-use enact::{Tool, ToolContext, ToolError, ToolOutput, Values};
+use enact_core::tool::{ToolFuture, ToolSpec};
+use enact_core::{Tool, ToolContext, ToolError, ToolOutput, Values};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest,
     ElicitResult, ElicitationAction, InputRequest, InputRequiredResult, InputResponses, RequestId,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use enact::telemetry::FINISH_REASONS;
+use enact_core::telemetry::FINISH_REASONS;
 use opentelemetry::{Array, StringValue, Value};
 use opentelemetry_otlp::SpanExporter;
 use opentelemetry_sdk::Resource;

@@ -1,6 +1,6 @@
 //! Sends what enact agents do to an OpenTelemetry collector.
 //!
-//! enact describes its runs as `tracing` spans ([`enact::telemetry`]); this crate sends them over
+//! enact describes its runs as `tracing` spans ([`enact_core::telemetry`]); this crate sends them over
 //! OTLP/HTTP. Where to, and under which name, comes from the environment variables that all of
 //! OpenTelemetry knows:
 //!

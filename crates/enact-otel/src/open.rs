@@ -6,7 +6,7 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use enact::telemetry::TARGET;
+use enact_core::telemetry::TARGET;
 use tracing::span::{Attributes, Id};
 use tracing::{Metadata, Subscriber};
 use tracing_subscriber::Layer;

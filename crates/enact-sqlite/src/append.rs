@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use enact::run::Record;
-use enact::run::store::{Lease, RunSummary, StoreError, StoreErrorKind};
+use enact_core::run::Record;
+use enact_core::run::store::{Lease, RunSummary, StoreError, StoreErrorKind};
 use sqlx::{Connection as _, SqliteConnection};
 
 use crate::connect::{self, Writer};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use enact::run::store::{StoreError, StoreErrorKind};
+use enact_core::run::store::{StoreError, StoreErrorKind};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use enact::run::store::{StoreError, StoreErrorKind};
+use enact_core::run::store::{StoreError, StoreErrorKind};
 
 /// A failure before it is told. The text of an error names the database, which only the store knows.
 #[derive(Debug)]

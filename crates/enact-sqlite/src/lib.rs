@@ -43,10 +43,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use enact::run::store::{
+use enact_core::run::store::{
     Lease, RunFilter, RunSummary, Store, StoreError, StoreErrorKind, StoreFuture, StoredRun,
 };
-use enact::run::{Record, Run};
+use enact_core::run::{Record, Run};
 use sqlx::SqlitePool;
 
 use connect::Writer;

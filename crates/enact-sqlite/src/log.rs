@@ -1,7 +1,7 @@
 //! Records out of the tables.
 
-use enact::run::Record;
-use enact::run::store::{RunFilter, RunSummary, StoreError, StoreErrorKind};
+use enact_core::run::Record;
+use enact_core::run::store::{RunFilter, RunSummary, StoreError, StoreErrorKind};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 

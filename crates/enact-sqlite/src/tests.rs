@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use enact::run::store::{Store as _, StoreErrorKind, check_store};
-use enact::run::{AgentSpec, Event, Record, Started};
-use enact::{Signature, Values};
+use enact_core::run::store::{Store as _, StoreErrorKind, check_store};
+use enact_core::run::{AgentSpec, Event, Record, Started};
+use enact_core::{Signature, Values};
 
 use super::SqliteStore;
 use super::location::default_path;

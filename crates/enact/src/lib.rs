@@ -77,86 +77,45 @@
 //!
 //! # Features
 //!
-//! `openai` and `anthropic` (the HTTP clients) and `builtin-tools` (calculator, clock, notes, files, commands, pages) are on by default.
-//! Without them there is no HTTP in the dependency tree.
+//! | feature | what it adds | by default |
+//! | --- | --- | --- |
+//! | `providers` | models of hosted providers, and of servers that speak OpenAI's or Anthropic's protocol: [`providers`] | on |
+//! | `tools` | calculator, clock, notes, files, commands, pages: [`tool::builtin`] | on |
+//! | `sqlite` | a store of runs in one SQLite file: `enact::sqlite` | off |
+//! | `mcp` | tools of MCP servers, and agents as such tools: `enact::mcp` | off |
+//!
+//! Without any of them there is no HTTP in the dependency tree.
 
-// The macros write `::enact`, also where enact itself uses them.
-extern crate self as enact;
+#[doc(inline)]
+pub use enact_core::*;
+#[cfg(feature = "mcp")]
+pub use enact_mcp as mcp;
+#[cfg(feature = "providers")]
+pub use enact_providers as providers;
+#[cfg(feature = "sqlite")]
+pub use enact_sqlite as sqlite;
 
-pub mod adapter;
-mod driver;
-mod error;
-pub mod model;
-mod module;
-pub mod predictor;
-pub mod react;
-pub mod run;
-mod settings;
-pub mod signature;
-pub mod telemetry;
-pub mod tool;
-
-pub use adapter::{AdapterChoice, Completion};
-pub use driver::{Listener, Update};
-pub use enact_macros::{Signature, signature, tool, toolbox};
-pub use error::{Error, ErrorKind};
-pub use model::LanguageModel;
-pub use module::{
-    AgentTool, Call, ChainOfThought, Confirmations, HandOver, Outcome, PauseContext, Paused,
-    Predict, Prediction, ReAct, RunStream,
-};
-pub use predictor::Demo;
-pub use react::Verdict;
-pub use run::{Decision, History, Question, Run, TerminationReason};
-pub use settings::{Settings, configure, scope, secrets};
-pub use signature::{Dynamic, Field, Signature, Type, TypedSignature, Values};
-pub use tokio_util::sync::CancellationToken;
-pub use tool::{FnTool, Tool, ToolContext, ToolError, ToolOutput, Tools};
-
-/// What the macros expand to. Not for users.
-#[doc(hidden)]
-pub mod __private {
-    pub use crate::signature::field_type;
-    pub use crate::tool::{IntoToolResult, ToolFuture, parameters_of, read_args};
-    pub use {enact_signature, schemars, serde, serde_json};
-
-    use crate::tool::ToolError;
-
-    /// Runs a function that may block where blocking is allowed.
-    pub async fn blocking<T: Send + 'static>(
-        function: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ToolError> {
-        // What the function does belongs to the span of its call.
-        let span = tracing::Span::current();
-        match tokio::task::spawn_blocking(move || span.in_scope(function)).await {
-            Ok(value) => Ok(value),
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_) => Err(ToolError::new("the call was cancelled")),
-        }
-    }
+/// Language models: what is asked of them, what they answer, and how that can fail; and the clients of
+/// those who serve them.
+pub mod model {
+    #[doc(inline)]
+    pub use enact_core::model::*;
+    #[cfg(feature = "providers")]
+    #[doc(inline)]
+    pub use enact_providers::{Anthropic, OpenAi, WithCapabilities, anthropic, openai, probe};
 }
 
-/// A set of the tools of these `#[tool]` functions.
-#[macro_export]
-macro_rules! tools {
-    ($($tool:path),* $(,)?) => {
-        $crate::Tools::new()$(.with(<$tool as ::core::default::Default>::default()))*
-    };
-}
-
-/// Values by field name: `values! { question: "Why?", k: 3 }`.
-#[macro_export]
-macro_rules! values {
-    ($($name:ident : $value:expr),* $(,)?) => {
-        $crate::Values::from_iter([$((
-            ::std::string::String::from(::core::stringify!($name)),
-            $crate::__private::serde_json::json!($value),
-        )),*])
-    };
+/// Tools: what an agent can do.
+pub mod tool {
+    #[doc(inline)]
+    pub use enact_core::tool::*;
+    #[cfg(feature = "tools")]
+    #[doc(inline)]
+    pub use enact_tools as builtin;
 }
 
 /// Every snippet in the README and the book is compiled, and run unless it needs a server.
-#[cfg(all(doctest, feature = "openai", feature = "builtin-tools"))]
+#[cfg(all(doctest, feature = "providers", feature = "tools"))]
 mod book {
     macro_rules! pages {
         ($($name:ident: $path:literal),* $(,)?) => {
@@ -167,6 +126,7 @@ mod book {
     pages! {
         Readme: "README.md",
         GuideFirstAgent: "docs/guide/first-agent.md",
+        GuideModels: "docs/guide/models.md",
         GuideTools: "docs/guide/tools.md",
         GuideApproval: "docs/guide/approval.md",
         GuideFollowUps: "docs/guide/follow-ups.md",

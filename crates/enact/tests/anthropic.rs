@@ -1,5 +1,5 @@
 //! The client for Anthropic's messages against a server that decides every byte.
-#![cfg(feature = "anthropic")]
+#![cfg(feature = "providers")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use enact::model::anthropic::Anthropic;

@@ -1,6 +1,6 @@
 //! Tools that reach further: pages, commands, and the memory of a run. Against real servers on this
 //! machine, and real processes.
-#![cfg(all(feature = "builtin-tools", feature = "openai"))]
+#![cfg(feature = "tools")]
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod reach {

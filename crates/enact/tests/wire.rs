@@ -1,5 +1,5 @@
 //! The OpenAI-compatible client against a server that decides every byte.
-#![cfg(feature = "openai")]
+#![cfg(feature = "providers")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use enact::model::openai::OpenAi;

@@ -10,7 +10,7 @@ use enact::signature::{SignatureError, Validator};
 use enact::tool::Confirmation;
 use enact::tool::builtin::{FILE_TOOL_NAMES, Files};
 use enact::{Completion, Demo, Field, Signature, Type, Values};
-use enact_genai::Provider;
+use enact_providers::Provider;
 
 use super::file::{
     AdapterName, AgentFile, Approval, CompletionName, DemoEntry, FieldEntry, FieldsEntry,
@@ -166,7 +166,7 @@ impl Check<'_> {
         };
         let mut models = Vec::new();
         for (index, name) in names.iter().enumerate() {
-            if let Some((provider, _)) = enact_genai::split(name)
+            if let Some((provider, _)) = enact_providers::split(name)
                 && provider != local::PROVIDER
                 && let Err(error) = Provider::named(provider)
             {

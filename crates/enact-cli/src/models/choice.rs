@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use enact_genai::Provider;
+use enact_providers::Provider;
 
 use super::Named;
 use crate::agent::Agent;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use enact::LanguageModel;
 use enact::model::{Cached, Fallback, Limited, ModelError, ModelErrorKind, OpenAi, Retrying};
-use enact_genai::Provider;
+use enact_providers::Provider;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::exit::Failure;
@@ -54,12 +54,12 @@ fn whole_address(address: &str) -> String {
 impl Named {
     /// Whether the name says who serves the model.
     pub(crate) fn has_provider(&self) -> bool {
-        enact_genai::split(&self.name).is_some()
+        enact_providers::split(&self.name).is_some()
     }
 
     /// Whether it may be asked at an address of one's own: without a provider, or OpenAI's.
     pub(crate) fn is_compatible(&self) -> bool {
-        enact_genai::split(&self.name).is_none_or(|(provider, _)| provider == "openai")
+        enact_providers::split(&self.name).is_none_or(|(provider, _)| provider == "openai")
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Pace {
 
 /// A client for one model.
 pub(crate) fn connect(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
-    let connected = match enact_genai::split(&named.name) {
+    let connected = match enact_providers::split(&named.name) {
         Some((local::PROVIDER, model)) => return local::load(model),
         Some((provider, model)) => {
             let provider = Provider::named(provider).map_err(refused)?;
@@ -108,7 +108,7 @@ fn compatible(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
         client = client.with_api_key(key);
     }
     // As for models of providers: hosted ones stop by themselves, others are watched.
-    client = match client.base_url().is_some_and(enact_genai::is_hosted) {
+    client = match client.base_url().is_some_and(enact_providers::is_hosted) {
         true => client.with_default_max_tokens(None),
         false => client.with_replies_streamed(),
     };
@@ -118,7 +118,7 @@ fn compatible(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
 /// Whether nothing is known of the server that a model is asked at.
 pub(crate) fn is_unknown(named: &Named) -> bool {
     let address = named.base_url.as_deref();
-    address.is_some_and(|address| !enact_genai::is_hosted(address))
+    address.is_some_and(|address| !enact_providers::is_hosted(address))
 }
 
 fn refused(error: ModelError) -> Failure {

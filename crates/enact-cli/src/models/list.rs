@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use enact_genai::Provider;
+use enact_providers::Provider;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 

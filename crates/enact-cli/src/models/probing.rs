@@ -75,7 +75,7 @@ impl Probing {
         let Some(base_url) = model.base_url().map(str::to_owned) else {
             return model;
         };
-        if self == Self::Off || enact_genai::is_hosted(&base_url) {
+        if self == Self::Off || enact_providers::is_hosted(&base_url) {
             return model;
         }
         let memory = Memory::open();

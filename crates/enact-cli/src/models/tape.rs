@@ -92,7 +92,7 @@ impl Tape {
 }
 
 fn at_provider(name: &str) -> &str {
-    enact_genai::split(name).map_or(name, |(_, model)| model)
+    enact_providers::split(name).map_or(name, |(_, model)| model)
 }
 
 /// A model that nothing was recorded of: it has no answer.

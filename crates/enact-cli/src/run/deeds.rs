@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use enact::Run;
 use enact::run::{ActionKind, AgentSpec};
 use enact::tool::{Confirmation, Effect, ToolSpec};
-use enact_genai::Provider;
+use enact_providers::Provider;
 use serde_json::Value;
 
 use super::setup::{self, AGENTS, FILES, MCP, PACE, REACH};
@@ -140,7 +140,7 @@ fn plain(value: &Value) -> String {
 
 /// The variable whose value goes to a model as the key, if it has one.
 fn key_variable(named: &Named) -> Option<&'static str> {
-    let name = match enact_genai::split(&named.name) {
+    let name = match enact_providers::split(&named.name) {
         Some((provider, _)) => Provider::named(provider).ok()?.key_variable()?,
         None => "OPENAI_API_KEY",
     };

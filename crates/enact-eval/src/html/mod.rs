@@ -3,7 +3,7 @@
 mod plots;
 mod text;
 
-use enact::Values;
+use enact_core::Values;
 use serde_json::Value;
 
 use self::text::{element, escape, percent};
@@ -148,7 +148,7 @@ fn summary(report: &Report) -> String {
         ));
     }
     let cost = |cost: Option<f64>| cost.map_or("unknown".to_owned(), |cost| format!("{cost:.4}"));
-    let mut spent = |who: &str, usage: &enact::model::Usage, price: Option<f64>| {
+    let mut spent = |who: &str, usage: &enact_core::model::Usage, price: Option<f64>| {
         let total = usage.input_tokens + usage.output_tokens;
         let basis = format!(
             "{} in ({} cached), {} out, {} requests",

@@ -4,7 +4,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use enact::Values;
+use enact_core::Values;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
@@ -140,7 +140,7 @@ fn failure(message: String) -> MetricError {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use enact::values;
+    use enact_core::values;
 
     use super::*;
 

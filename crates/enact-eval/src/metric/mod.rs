@@ -8,7 +8,7 @@ mod text;
 use std::fmt;
 use std::str::FromStr;
 
-use enact::Values;
+use enact_core::Values;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -185,7 +185,7 @@ impl Score {
 
 #[cfg(test)]
 mod tests {
-    use enact::values;
+    use enact_core::values;
 
     use super::*;
 

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, Ident, Pat, PatType, Token, Type};
 
 use super::types::is_named;
+use crate::crate_path::{brought_along, enact};
 use crate::doc_text::is_doc;
 
 pub(crate) struct Arguments {
@@ -49,13 +50,15 @@ impl Arguments {
     /// The definition of the struct that the arguments are read into.
     pub(crate) fn definition(&self) -> TokenStream {
         let fields = &self.fields;
+        let enact = enact();
+        let (serde, schemars) = (brought_along("serde"), brought_along("schemars"));
         quote! {
             #[derive(
-                ::enact::__private::serde::Deserialize,
-                ::enact::__private::schemars::JsonSchema,
+                #enact::__private::serde::Deserialize,
+                #enact::__private::schemars::JsonSchema,
             )]
-            #[serde(crate = "::enact::__private::serde")]
-            #[schemars(crate = "::enact::__private::schemars")]
+            #[serde(crate = #serde)]
+            #[schemars(crate = #schemars)]
             #[allow(non_snake_case)]
             struct __Arguments {
                 #(#fields),*
@@ -68,8 +71,9 @@ impl Arguments {
         if self.fields.is_empty() {
             return TokenStream::new();
         }
+        let enact = enact();
         quote! {
-            let __arguments = ::enact::__private::read_args::<__Arguments>(__values)?;
+            let __arguments = #enact::__private::read_args::<__Arguments>(__values)?;
         }
     }
 }

@@ -9,6 +9,7 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{Attribute, Item, ItemFn, ReturnType, Safety, Signature};
 
+use crate::crate_path;
 use crate::doc_text::{doc_text, is_doc};
 use arguments::Arguments;
 pub(crate) use arguments::strip;
@@ -49,6 +50,7 @@ fn expanded(function: &ItemFn, tool: &ToolFunction) -> TokenStream {
     let definition = tool.arguments.definition();
     let spec = tool.spec();
     let run = tool.run(&quote!(#ident));
+    let enact = crate_path::enact();
     quote! {
         #function
 
@@ -69,18 +71,18 @@ fn expanded(function: &ItemFn, tool: &ToolFunction) -> TokenStream {
             #definition
 
             #[automatically_derived]
-            impl ::enact::tool::Tool for #ident {
-                fn spec(&self) -> &::enact::tool::ToolSpec {
-                    static SPEC: ::std::sync::LazyLock<::enact::tool::ToolSpec> =
+            impl #enact::tool::Tool for #ident {
+                fn spec(&self) -> &#enact::tool::ToolSpec {
+                    static SPEC: ::std::sync::LazyLock<#enact::tool::ToolSpec> =
                         ::std::sync::LazyLock::new(|| #spec);
                     &SPEC
                 }
 
                 fn call<'a>(
                     &'a self,
-                    __values: ::enact::__private::enact_signature::Values,
-                    __context: ::enact::tool::ToolContext,
-                ) -> ::enact::tool::ToolFuture<'a> {
+                    __values: #enact::__private::enact_signature::Values,
+                    __context: #enact::tool::ToolContext,
+                ) -> #enact::tool::ToolFuture<'a> {
                     ::std::boxed::Box::pin(async move { #run })
                 }
             }
@@ -166,11 +168,12 @@ impl ToolFunction {
             name, description, ..
         } = self;
         let calls = self.options.spec_calls();
+        let enact = crate_path::enact();
         quote! {
-            ::enact::tool::ToolSpec::new(
+            #enact::tool::ToolSpec::new(
                 #name,
                 #description,
-                ::enact::__private::parameters_of::<__Arguments>(),
+                #enact::__private::parameters_of::<__Arguments>(),
             ) #calls
         }
     }
@@ -187,28 +190,30 @@ impl ToolFunction {
             quote!(#reading #converted)
         } else {
             let converted = self.converted(&call);
+            let enact = crate_path::enact();
             quote! {
                 #reading
-                ::enact::__private::blocking(move || #converted).await?
+                #enact::__private::blocking(move || #converted).await?
             }
         }
     }
 
     fn converted(&self, value: &TokenStream) -> TokenStream {
+        let enact = crate_path::enact();
         let error = match self.returns {
             Returns::Value => {
-                return quote!(::enact::__private::IntoToolResult::into_tool_result(#value));
+                return quote!(#enact::__private::IntoToolResult::into_tool_result(#value));
             }
             Returns::ToolResult => quote!(error),
             // The alternate form shows the causes too, for those errors that keep them.
             Returns::Result => {
-                quote!(::enact::tool::ToolError::new(::std::format!("{error:#}")))
+                quote!(#enact::tool::ToolError::new(::std::format!("{error:#}")))
             }
         };
         quote! {
             match #value {
                 ::core::result::Result::Ok(value) => {
-                    ::enact::__private::IntoToolResult::into_tool_result(value)
+                    #enact::__private::IntoToolResult::into_tool_result(value)
                 }
                 ::core::result::Result::Err(error) => ::core::result::Result::Err(#error),
             }

@@ -6,6 +6,8 @@ use syn::LitStr;
 use syn::meta::ParseNestedMeta;
 use syn::parse::Parser;
 
+use crate::crate_path;
+
 const ALLOWED: &str = "the options are `read_only`, `idempotent`, `require_confirmation`, \
                        `confirm_when = function`, `volatile`, `serial`, `timeout = \"5s\"`, `name = \"…\"` and `description = \"…\"`";
 
@@ -113,16 +115,17 @@ impl Options {
 
     /// The calls that put these options into a spec.
     pub(crate) fn spec_calls(&self) -> TokenStream {
+        let enact = crate_path::enact();
         let effect = match (self.read_only, self.idempotent) {
-            (true, _) => Some(quote!(.with_effect(::enact::tool::Effect::ReadOnly))),
-            (false, true) => Some(quote!(.with_effect(::enact::tool::Effect::Idempotent))),
+            (true, _) => Some(quote!(.with_effect(#enact::tool::Effect::ReadOnly))),
+            (false, true) => Some(quote!(.with_effect(#enact::tool::Effect::Idempotent))),
             (false, false) => None,
         };
         let confirmation = match (&self.confirm_when, self.require_confirmation) {
             (Some(policy), _) => {
-                Some(quote!(.with_confirmation(::enact::tool::Confirmation::when(#policy))))
+                Some(quote!(.with_confirmation(#enact::tool::Confirmation::when(#policy))))
             }
-            (None, true) => Some(quote!(.with_confirmation(::enact::tool::Confirmation::Always))),
+            (None, true) => Some(quote!(.with_confirmation(#enact::tool::Confirmation::Always))),
             (None, false) => None,
         };
         let volatile = self.volatile.then(|| quote!(.volatile()));

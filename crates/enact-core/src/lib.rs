@@ -1,0 +1,95 @@
+//! What enact is made of, without HTTP, SQL or tools of its own: signatures, the traits of models and
+//! tools, adapters, the log of a run, the pure core, and the loop that drives it.
+//!
+//! Programs use the crate [`enact`](https://docs.rs/enact), which gives all of this under the same paths,
+//! with the clients of providers and the built-in tools. This crate is for those who need the types
+//! alone: stores, providers, tools, and other extensions of enact.
+//!
+//! # What is where
+//!
+//! | module | what it holds |
+//! | --- | --- |
+//! | the root | [`ReAct`], [`Predict`], [`ChainOfThought`]; what a call takes ([`Call`]) and gives ([`Outcome`], [`Prediction`], [`Paused`], [`Error`]) |
+//! | [`signature`](mod@signature) | fields, types, arrow strings, checks of values |
+//! | [`tool`](mod@tool) | what an agent can do: [`Tool`], [`FnTool`], what a running call knows |
+//! | [`model`] | whom it asks: [`LanguageModel`], retries and other wrappers, the scripted model |
+//! | [`adapter`] | how tasks are put into words, and replies read |
+//! | [`run`] | the log of a run, and its views: history, trajectory, questions |
+//! | [`predictor`] | the inner requests of a module, demonstrations, saved state |
+//! | [`telemetry`] | the spans of a run, for `tracing` and OpenTelemetry |
+//! | [`react`] | the pure core: what a run does next, as a function of its log |
+
+// The macros name this crate from outside, also where it uses them itself.
+extern crate self as enact_core;
+
+pub mod adapter;
+mod driver;
+mod error;
+pub mod model;
+mod module;
+pub mod predictor;
+pub mod react;
+pub mod run;
+mod settings;
+pub mod signature;
+pub mod telemetry;
+pub mod tool;
+
+pub use adapter::{AdapterChoice, Completion};
+pub use driver::{Listener, Update};
+pub use enact_macros::{Signature, signature, tool, toolbox};
+pub use error::{Error, ErrorKind};
+pub use model::LanguageModel;
+pub use module::{
+    AgentTool, Call, ChainOfThought, Confirmations, HandOver, Outcome, PauseContext, Paused,
+    Predict, Prediction, ReAct, RunStream,
+};
+pub use predictor::Demo;
+pub use react::Verdict;
+pub use run::{Decision, History, Question, Run, TerminationReason};
+pub use settings::{Settings, configure, scope, secrets};
+pub use signature::{Dynamic, Field, Signature, Type, TypedSignature, Values};
+pub use tokio_util::sync::CancellationToken;
+pub use tool::{FnTool, Tool, ToolContext, ToolError, ToolOutput, Tools};
+
+/// What the macros expand to. Not for users.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::signature::field_type;
+    pub use crate::tool::{IntoToolResult, ToolFuture, parameters_of, read_args};
+    pub use {enact_signature, schemars, serde, serde_json};
+
+    use crate::tool::ToolError;
+
+    /// Runs a function that may block where blocking is allowed.
+    pub async fn blocking<T: Send + 'static>(
+        function: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ToolError> {
+        // What the function does belongs to the span of its call.
+        let span = tracing::Span::current();
+        match tokio::task::spawn_blocking(move || span.in_scope(function)).await {
+            Ok(value) => Ok(value),
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => Err(ToolError::new("the call was cancelled")),
+        }
+    }
+}
+
+/// A set of the tools of these `#[tool]` functions.
+#[macro_export]
+macro_rules! tools {
+    ($($tool:path),* $(,)?) => {
+        $crate::Tools::new()$(.with(<$tool as ::core::default::Default>::default()))*
+    };
+}
+
+/// Values by field name: `values! { question: "Why?", k: 3 }`.
+#[macro_export]
+macro_rules! values {
+    ($($name:ident : $value:expr),* $(,)?) => {
+        $crate::Values::from_iter([$((
+            ::std::string::String::from(::core::stringify!($name)),
+            $crate::__private::serde_json::json!($value),
+        )),*])
+    };
+}

@@ -1,0 +1,313 @@
+//! Messages on their way to a model, and the append-only prompt they form.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+
+/// A picture, by reference or by value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Image {
+    /// Such as `image/png`.
+    pub media_type: String,
+    /// Where the bytes are.
+    pub source: ImageSource,
+}
+
+impl Image {
+    /// A picture that the provider fetches itself.
+    pub fn from_url(url: impl Into<String>, media_type: impl Into<String>) -> Self {
+        Self {
+            media_type: media_type.into(),
+            source: ImageSource::Url(url.into()),
+        }
+    }
+
+    /// A picture given as base64 text.
+    pub fn from_base64(data: impl Into<String>, media_type: impl Into<String>) -> Self {
+        Self {
+            media_type: media_type.into(),
+            source: ImageSource::Base64(data.into()),
+        }
+    }
+
+    /// The picture as a URL: its own, or a `data:` URL.
+    pub fn url(&self) -> String {
+        match &self.source {
+            ImageSource::Url(url) => url.clone(),
+            ImageSource::Base64(data) => format!("data:{};base64,{data}", self.media_type),
+        }
+    }
+}
+
+/// Where the bytes of an [`Image`] are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageSource {
+    /// At an address that the provider can reach.
+    Url(String),
+    /// Here, in base64.
+    Base64(String),
+}
+
+/// A piece of a user or tool message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Text.
+    Text(String),
+    /// A picture.
+    Image(Image),
+}
+
+/// A tool call as the model wrote it: the arguments are text and may be broken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RawCall {
+    /// The provider's id, if it gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The tool's name as written.
+    pub name: String,
+    /// The arguments as written, normally a JSON object.
+    pub arguments: String,
+}
+
+/// One message of a conversation with a model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "role")]
+pub enum Message {
+    /// Instructions that stand above the conversation.
+    System {
+        /// The instructions.
+        text: String,
+    },
+    /// What the person, or enact on their behalf, says.
+    User {
+        /// Text and pictures.
+        parts: Vec<Part>,
+    },
+    /// What the model said earlier.
+    Assistant {
+        /// Its text; may be empty beside calls.
+        text: String,
+        /// Its tool calls.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<RawCall>,
+        /// What the provider wants back unchanged, such as signed reasoning.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        opaque: Option<serde_json::Value>,
+    },
+    /// The result of one tool call.
+    Tool {
+        /// The call that it answers.
+        call_id: String,
+        /// The tool's name.
+        name: String,
+        /// Text and pictures.
+        parts: Vec<Part>,
+    },
+}
+
+impl Message {
+    /// A user message of text alone.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User {
+            parts: vec![Part::Text(text.into())],
+        }
+    }
+
+    /// An assistant message of text alone.
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self::Assistant {
+            text: text.into(),
+            calls: Vec::new(),
+            opaque: None,
+        }
+    }
+
+    /// How much the message says, in bytes; a picture counts as a page of text.
+    pub fn bytes(&self) -> usize {
+        /// Roles and separators.
+        const FRAME: usize = 16;
+        const PICTURE: usize = 4_500;
+        let parts = |parts: &[Part]| -> usize {
+            let sizes = parts.iter().map(|part| match part {
+                Part::Text(text) => text.len(),
+                Part::Image(_) => PICTURE,
+            });
+            sizes.sum()
+        };
+        FRAME
+            + match self {
+                Self::System { text } => text.len(),
+                Self::User { parts: said } => parts(said),
+                Self::Assistant {
+                    text,
+                    calls,
+                    opaque,
+                } => {
+                    let calls = calls.iter();
+                    let calls = calls.map(|call| FRAME + call.name.len() + call.arguments.len());
+                    let opaque = opaque.as_ref().map_or(0, |opaque| opaque.to_string().len());
+                    text.len() + calls.sum::<usize>() + opaque
+                }
+                Self::Tool {
+                    call_id,
+                    name,
+                    parts: said,
+                } => call_id.len() + name.len() + parts(said),
+            }
+    }
+
+    /// The text parts, joined by line breaks.
+    pub fn text(&self) -> String {
+        match self {
+            Self::System { text } | Self::Assistant { text, .. } => text.clone(),
+            Self::User { parts } | Self::Tool { parts, .. } => {
+                let texts: Vec<&str> = parts
+                    .iter()
+                    .filter_map(|part| match part {
+                        Part::Text(text) => Some(text.as_str()),
+                        Part::Image(_) => None,
+                    })
+                    .collect();
+                texts.join("\n")
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Sealed {
+    message: Message,
+    /// The message in a provider's wire form, made once and reused by every later request.
+    wire: OnceLock<(&'static str, Box<str>)>,
+}
+
+/// An append-only list of messages that is cheap to clone.
+///
+/// Each message is kept once, however many requests carry it, and remembers its wire form, so a
+/// step of a long run costs what the step adds.
+#[derive(Debug, Clone, Default)]
+pub struct Prompt {
+    messages: Arc<Vec<Arc<Sealed>>>,
+    /// What the messages say, in bytes.
+    bytes: usize,
+}
+
+impl Prompt {
+    /// An empty prompt.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends a message. Clones made earlier do not see it.
+    pub fn push(&mut self, message: Message) {
+        self.bytes += message.bytes();
+        let sealed = Arc::new(Sealed {
+            message,
+            wire: OnceLock::new(),
+        });
+        Arc::make_mut(&mut self.messages).push(sealed);
+    }
+
+    /// The messages in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Message> {
+        self.messages.iter().map(|sealed| &sealed.message)
+    }
+
+    /// How much the messages say, in bytes: a measure for how many tokens they are.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// About how many bytes they are in a wire form: what the texts have, and what stands around each.
+    #[doc(hidden)]
+    pub fn room(&self) -> usize {
+        self.bytes + self.messages.len() * 96
+    }
+
+    /// How many messages there are.
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Whether there is no message.
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// Every message with its wire form. `dialect` names the form; a message already encoded in it
+    /// is not encoded again.
+    pub fn encoded<'a>(
+        &'a self,
+        dialect: &'static str,
+        encode: impl Fn(&Message) -> String,
+    ) -> impl Iterator<Item = (&'a Message, Cow<'a, str>)> {
+        self.messages.iter().map(move |sealed| {
+            let (kept_dialect, kept) = sealed
+                .wire
+                .get_or_init(|| (dialect, encode(&sealed.message).into_boxed_str()));
+            let wire = if *kept_dialect == dialect {
+                Cow::Borrowed(&**kept)
+            } else {
+                Cow::Owned(encode(&sealed.message))
+            };
+            (&sealed.message, wire)
+        })
+    }
+
+    /// Writes every message in a wire form to `out`, separated by commas. `dialect` names the
+    /// form; a message already encoded in it is copied, not encoded again.
+    pub fn write_wire(
+        &self,
+        dialect: &'static str,
+        out: &mut String,
+        encode: impl Fn(&Message) -> String,
+    ) {
+        self.write_wire_with(dialect, out, encode, |_, _, _| {});
+    }
+
+    /// Like [`Prompt::write_wire`], for forms in which a message may leave something to be said
+    /// later: `after` sees each message and the one that follows it, and may add to `out`, with a
+    /// comma in front.
+    pub fn write_wire_with<'a>(
+        &'a self,
+        dialect: &'static str,
+        out: &mut String,
+        encode: impl Fn(&Message) -> String,
+        mut after: impl FnMut(&'a Message, Option<&'a Message>, &mut String),
+    ) {
+        out.reserve(self.room());
+        for (index, (message, wire)) in self.encoded(dialect, encode).enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            out.push_str(&wire);
+            let next = self.messages.get(index + 1).map(|next| &next.message);
+            after(message, next, out);
+        }
+    }
+}
+
+impl FromIterator<Message> for Prompt {
+    fn from_iter<I: IntoIterator<Item = Message>>(messages: I) -> Self {
+        let mut prompt = Self::new();
+        prompt.extend(messages);
+        prompt
+    }
+}
+
+impl Extend<Message> for Prompt {
+    fn extend<I: IntoIterator<Item = Message>>(&mut self, messages: I) {
+        for message in messages {
+            self.push(message);
+        }
+    }
+}
+
+impl PartialEq for Prompt {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}

@@ -1,0 +1,177 @@
+//! Tools made from closures.
+
+use std::time::Duration;
+
+use enact_signature::{Values, trim_schema};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{
+    Confirmation, Effect, IntoToolResult, Tool, ToolContext, ToolError, ToolFuture, ToolSpec,
+};
+
+type Run = Box<dyn Fn(Values, ToolContext) -> ToolFuture<'static> + Send + Sync>;
+
+/// A tool made from a closure.
+///
+/// ```
+/// use enact::{FnTool, ToolError, Tools};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Add {
+///     /// The first number.
+///     a: i64,
+///     b: i64,
+/// }
+///
+/// let add = FnTool::new("add", "Adds two numbers.", |args: Add, _context| async move {
+///     Ok::<_, ToolError>(args.a + args.b)
+/// });
+/// let tools = Tools::new().with(add.read_only());
+/// # assert_eq!(tools.names().collect::<Vec<_>>(), ["add"]);
+/// ```
+pub struct FnTool {
+    spec: ToolSpec,
+    run: Run,
+}
+
+impl FnTool {
+    /// A tool whose argument schema is that of `A`.
+    pub fn new<A, F, Fut, R>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        function: F,
+    ) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send,
+        F: Fn(A, ToolContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
+        R: IntoToolResult,
+    {
+        let spec = ToolSpec::new(name, description, parameters_of::<A>());
+        let run: Run = Box::new(move |args, context| match read_args::<A>(args) {
+            Ok(args) => {
+                let future = function(args, context);
+                Box::pin(async move { future.await?.into_tool_result() })
+            }
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        });
+        Self { spec, run }
+    }
+
+    /// A tool with a schema that is known only at run time.
+    pub fn from_spec<F, Fut, R>(spec: ToolSpec, function: F) -> Self
+    where
+        F: Fn(Values, ToolContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<R, ToolError>> + Send + 'static,
+        R: IntoToolResult,
+    {
+        let run: Run = Box::new(move |args, context| {
+            let future = function(args, context);
+            Box::pin(async move { future.await?.into_tool_result() })
+        });
+        Self { spec, run }
+    }
+
+    /// Says where the tool comes from. For the tools that come with enact.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn built_in(self) -> Self {
+        Self {
+            spec: self.spec.with_source("built-in"),
+            ..self
+        }
+    }
+
+    /// Declares that a call changes nothing.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        Self {
+            spec: self.spec.with_effect(Effect::ReadOnly),
+            ..self
+        }
+    }
+
+    /// Declares that a repeated call changes nothing more.
+    #[must_use]
+    pub fn idempotent(self) -> Self {
+        Self {
+            spec: self.spec.with_effect(Effect::Idempotent),
+            ..self
+        }
+    }
+
+    /// Asks a person before every call.
+    #[must_use]
+    pub fn require_confirmation(self) -> Self {
+        self.with_confirmation(Confirmation::Always)
+    }
+
+    /// Asks a person by this rule.
+    #[must_use]
+    pub fn with_confirmation(self, confirmation: Confirmation) -> Self {
+        Self {
+            spec: self.spec.with_confirmation(confirmation),
+            ..self
+        }
+    }
+
+    /// Declares that answers change by themselves: the same call is made again, not answered from
+    /// the record.
+    #[must_use]
+    pub fn volatile(self) -> Self {
+        Self {
+            spec: self.spec.volatile(),
+            ..self
+        }
+    }
+
+    /// Runs one call at a time.
+    #[must_use]
+    pub fn serial(self) -> Self {
+        Self {
+            spec: self.spec.serial(),
+            ..self
+        }
+    }
+
+    /// Gives a call this long.
+    #[must_use]
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self {
+            spec: self.spec.with_timeout(timeout),
+            ..self
+        }
+    }
+}
+
+impl Tool for FnTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, args: Values, context: ToolContext) -> ToolFuture<'a> {
+        (self.run)(args, context)
+    }
+}
+
+/// The argument schema of a type, without what only costs tokens.
+pub fn parameters_of<A: JsonSchema>() -> Value {
+    let mut schema = schemars::schema_for!(A).to_value();
+    trim_schema(&mut schema);
+    if let Some(object) = schema.as_object_mut() {
+        object
+            .entry("properties")
+            .or_insert_with(|| Value::Object(Values::new()));
+        // The description of the argument struct is not the description of the tool.
+        object.shift_remove("description");
+    }
+    schema
+}
+
+/// Reads validated arguments into the type that a tool function takes.
+pub fn read_args<A: DeserializeOwned>(args: Values) -> Result<A, ToolError> {
+    serde_json::from_value(Value::Object(args))
+        .map_err(|error| ToolError::new(format!("the arguments do not fit: {error}")))
+}

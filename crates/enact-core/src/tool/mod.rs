@@ -1,0 +1,64 @@
+//! Tools: what an agent can do.
+//!
+//! A [`Tool`] says what it is ([`ToolSpec`]) and does it. Users write one with `#[tool]`, from a
+//! closure ([`FnTool`]) or by hand; only drivers call it, after its arguments were validated.
+
+mod confirmation;
+mod context;
+mod error;
+mod function;
+mod identity;
+pub(crate) mod nanos;
+mod output;
+mod set;
+mod spec;
+mod toolbox;
+
+use std::fmt;
+use std::pin::Pin;
+
+use enact_signature::Values;
+
+pub use confirmation::Confirmation;
+pub use context::{Progress, ToolContext};
+pub use error::ToolError;
+pub use function::{FnTool, parameters_of, read_args};
+pub use output::{IntoToolResult, ToolOutput};
+pub(crate) use set::check_names;
+pub use set::{ToolSetError, Tools};
+pub use spec::{Effect, ToolSpec};
+pub use toolbox::Toolbox;
+
+/// The future of one tool call.
+pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;
+
+/// Something an agent can do. Implemented by `#[tool]`, [`FnTool`] and by hand; called by drivers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    note = "put `#[tool]` on the function, or wrap a closure with `FnTool::new`"
+)]
+pub trait Tool: Send + Sync {
+    /// What the tool is called, what it takes and what it may change. Must not change between
+    /// calls.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Does it. The arguments satisfy the spec's schema.
+    fn call<'a>(&'a self, args: Values, context: ToolContext) -> ToolFuture<'a>;
+
+    /// Lets go of a call that was started and will not be taken up again, because the run was
+    /// cancelled or its time is up. For tools that keep something for it outside this process;
+    /// there are ten seconds for it.
+    fn abandon<'a>(
+        &'a self,
+        context: ToolContext,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        let _ = context;
+        Box::pin(std::future::ready(()))
+    }
+}
+
+impl fmt::Debug for dyn Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tool").field(&self.spec().name).finish()
+    }
+}

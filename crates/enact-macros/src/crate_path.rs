@@ -1,0 +1,28 @@
+//! Where the crate is that generated code refers to.
+
+use proc_macro_crate::{FoundCrate, crate_name};
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::Ident;
+
+/// The crates that have what generated code needs, under the same paths. The core first: a crate that
+/// depends on it may name enact in its tests only.
+const CRATES: [&str; 2] = ["enact-core", "enact"];
+
+/// The path of enact in the crate that is being compiled, such as `::enact`, whatever its `Cargo.toml`
+/// calls it.
+pub(crate) fn enact() -> TokenStream {
+    let found = CRATES.iter().find_map(|name| match crate_name(name).ok()? {
+        // Its tests and examples see it from outside, and it names itself in the same way.
+        FoundCrate::Itself => Some(name.replace('-', "_")),
+        FoundCrate::Name(name) => Some(name),
+    });
+    let ident = Ident::new(found.as_deref().unwrap_or("enact"), Span::call_site());
+    quote!(::#ident)
+}
+
+/// The same as serde and schemars take it: the path of a crate that enact brings along.
+pub(crate) fn brought_along(name: &str) -> String {
+    let path = enact().to_string().replace(' ', "");
+    format!("{path}::__private::{name}")
+}

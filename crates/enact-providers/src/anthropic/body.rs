@@ -1,0 +1,325 @@
+//! Requests in the form of messages.
+//!
+//! The body is written by hand for its order: tools and instructions come first, so that what a
+//! longer prompt shares with a shorter one comes first, too.
+
+use serde_json::{Value, json};
+
+use super::blocks::{self, Role};
+use crate::http::json::{Fields, push_separated, push_string, push_value};
+use enact_core::model::{
+    Delivery, Function, Message, ModelError, ModelErrorKind, ModelOptions, Request, ResponseFormat,
+    ToolChoice,
+};
+
+const DIALECT: &str = "anthropic";
+const RESERVED: [&str; 3] = ["messages", "stream", "tools"];
+/// The protocol wants a bound on the reply's tokens. Every current model can write this many.
+const DEFAULT_MAX_TOKENS: u32 = 8192;
+/// The tool that stands for a response format.
+pub(super) const ANSWER_TOOL: &str = "answer_as_json";
+const ANSWER_DESCRIPTION: &str = "Gives the answer. Call it once, with the whole answer.";
+const BREAKPOINT: &str = ",\"cache_control\":{\"type\":\"ephemeral\"}";
+/// How many turns of the user have a breakpoint behind them: the newest, to be read by the next
+/// request, and the one before, which the last request wrote.
+const BREAKPOINT_TURNS: usize = 2;
+
+/// What differs from client to client.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape<'a> {
+    pub(super) model: &'a str,
+    pub(super) has_breakpoints: bool,
+}
+
+/// Whether the reply's text comes as the arguments of [`ANSWER_TOOL`].
+pub(super) fn is_answer_forced(request: &Request) -> bool {
+    request.response_format != ResponseFormat::Text
+}
+
+/// The whole body of a request.
+pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, ModelError> {
+    let options = &request.options;
+    let thinking = match is_answer_forced(request) {
+        true => Thinking::Unsaid,
+        false => Thinking::of(options),
+    };
+    // The messages, and what stands before them.
+    let room = request.prompt.room() + 1024;
+    let mut fields = Fields::new(&options.extra, &RESERVED, room)?;
+    fields.put(
+        "model",
+        Some(|out: &mut String| push_string(out, shape.model)),
+    );
+    let is_streamed = request.delivery == Delivery::Streamed;
+    fields.put(
+        "stream",
+        is_streamed.then_some(|out: &mut String| out.push_str("true")),
+    );
+    fields.put_number("max_tokens", Some(thinking.max_tokens(options.max_tokens)));
+    fields.put_number(
+        "temperature",
+        options
+            .temperature
+            .filter(|value| value.is_finite() && !thinking.is_on()),
+    );
+    put_value(&mut fields, "thinking", thinking.field());
+    put_value(&mut fields, "output_config", thinking.output_config());
+    fields.put(
+        "stop_sequences",
+        (!request.stop.is_empty()).then_some(|out: &mut String| {
+            out.push('[');
+            push_separated(out, &request.stop, |out, text| push_string(out, text));
+            out.push(']');
+        }),
+    );
+    let system = system_text(request);
+    put_tools(
+        &mut fields,
+        request,
+        shape.has_breakpoints && system.is_empty(),
+    )?;
+    put_value(
+        &mut fields,
+        "tool_choice",
+        tool_choice(request, thinking.is_on()),
+    );
+    fields.put(
+        "system",
+        (!system.is_empty()).then_some(|out: &mut String| {
+            out.push('[');
+            blocks::push_text(out, &system);
+            if shape.has_breakpoints {
+                mark(out);
+            }
+            out.push(']');
+        }),
+    );
+    let mut out = fields.finish();
+    out.push_str(",\"messages\":[");
+    push_turns(&mut out, shape, request);
+    out.push_str("]}");
+    Ok(out)
+}
+
+fn put_value(fields: &mut Fields<'_>, key: &'static str, value: Option<Value>) {
+    fields.put(
+        key,
+        value.map(|value| move |out: &mut String| push_value(out, &value)),
+    );
+}
+
+/// The instructions with which the prompt begins.
+fn system_text(request: &Request) -> String {
+    let leading = request.prompt.iter().map_while(|message| match message {
+        Message::System { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let texts: Vec<&str> = leading.filter(|text| !text.trim().is_empty()).collect();
+    texts.join("\n\n")
+}
+
+/// Writes the conversation: what follows each other from one side is one turn.
+fn push_turns(out: &mut String, shape: Shape<'_>, request: &Request) {
+    let messages = request.prompt.encoded(DIALECT, blocks::encode);
+    let said = messages.skip_while(|(message, _)| matches!(message, Message::System { .. }));
+    let mut turns: Vec<(Role, String)> = Vec::new();
+    for (message, encoded) in said {
+        let role = Role::of(message);
+        match turns.last_mut() {
+            Some((last, turn)) if *last == role => {
+                turn.push(',');
+                turn.push_str(&encoded);
+            }
+            _ => turns.push((role, encoded.into_owned())),
+        }
+    }
+    if shape.has_breakpoints {
+        let of_user = turns
+            .iter_mut()
+            .rev()
+            .filter(|(role, _)| *role == Role::User);
+        for (_, turn) in of_user.take(BREAKPOINT_TURNS) {
+            mark(turn);
+        }
+    }
+    push_separated(out, turns, |out, (role, turn)| {
+        out.push_str("{\"role\":\"");
+        out.push_str(role.as_str());
+        out.push_str("\",\"content\":[");
+        out.push_str(&turn);
+        out.push_str("]}");
+    });
+}
+
+/// Sets a breakpoint behind the last block.
+fn mark(blocks: &mut String) {
+    if blocks.ends_with('}') {
+        blocks.truncate(blocks.len() - 1);
+        blocks.push_str(BREAKPOINT);
+        blocks.push('}');
+    }
+}
+
+fn put_tools(
+    fields: &mut Fields<'_>,
+    request: &Request,
+    is_marked: bool,
+) -> Result<(), ModelError> {
+    let answer = match &request.response_format {
+        ResponseFormat::Text => None,
+        ResponseFormat::JsonObject => Some(json!({"type": "object"})),
+        ResponseFormat::Schema { schema, .. } => Some(Value::clone(schema)),
+    };
+    let has_answer = answer.is_some();
+    let names = request.tools.list().iter().map(|tool| tool.name.as_str());
+    if has_answer && names.into_iter().any(|name| name == ANSWER_TOOL) {
+        return Err(ModelError::new(
+            ModelErrorKind::InvalidRequest,
+            format!("a tool cannot be called `{ANSWER_TOOL}` beside a response format: rename it"),
+        ));
+    }
+    let has_tools = has_answer || !request.tools.is_empty();
+    fields.put(
+        "tools",
+        has_tools.then_some(|out: &mut String| {
+            out.push('[');
+            request.tools.write_wire(DIALECT, out, encode_functions);
+            if let Some(schema) = answer {
+                if !request.tools.is_empty() {
+                    out.push(',');
+                }
+                let description = ANSWER_DESCRIPTION;
+                push_function(out, ANSWER_TOOL, description, &schema);
+            }
+            if is_marked {
+                mark(out);
+            }
+            out.push(']');
+        }),
+    );
+    Ok(())
+}
+
+fn encode_functions(functions: &[Function]) -> String {
+    let mut out = String::new();
+    push_separated(&mut out, functions, |out, function| {
+        push_function(
+            out,
+            &function.name,
+            &function.description,
+            &function.parameters,
+        );
+    });
+    out
+}
+
+fn push_function(out: &mut String, name: &str, description: &str, schema: &Value) {
+    out.push_str("{\"name\":");
+    push_string(out, name);
+    if !description.is_empty() {
+        out.push_str(",\"description\":");
+        push_string(out, description);
+    }
+    out.push_str(",\"input_schema\":");
+    push_value(out, schema);
+    out.push('}');
+}
+
+fn tool_choice(request: &Request, is_thinking: bool) -> Option<Value> {
+    let answer = json!({"type": "tool", "name": ANSWER_TOOL});
+    let has_tools = !request.tools.is_empty();
+    if is_answer_forced(request) {
+        return Some(match &request.tool_choice {
+            ToolChoice::Auto | ToolChoice::Required if has_tools => json!({"type": "any"}),
+            ToolChoice::Named(name) if has_tools => json!({"type": "tool", "name": name}),
+            _ => answer,
+        });
+    }
+    // Servers refuse a choice among no tools, and `auto` is what they do unasked.
+    match &request.tool_choice {
+        _ if !has_tools => None,
+        ToolChoice::None => Some(json!({"type": "none"})),
+        // While thinking, no tool can be demanded; the prompt asks for one all the same.
+        _ if is_thinking => None,
+        ToolChoice::Auto => None,
+        ToolChoice::Required => Some(json!({"type": "any"})),
+        ToolChoice::Named(name) => Some(json!({"type": "tool", "name": name})),
+    }
+}
+
+/// How much the model is asked to think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Thinking<'a> {
+    Unsaid,
+    Off,
+    Tokens(u32),
+    Effort(&'a str),
+}
+
+impl<'a> Thinking<'a> {
+    fn of(options: &'a ModelOptions) -> Self {
+        match options.reasoning_effort.as_deref().map(str::trim) {
+            None | Some("") => Self::Unsaid,
+            Some("none") => Self::Off,
+            Some(effort) => match effort.parse() {
+                Ok(tokens) => Self::Tokens(tokens),
+                Err(_) => Self::Effort(effort),
+            },
+        }
+    }
+
+    fn is_on(self) -> bool {
+        matches!(self, Self::Tokens(_) | Self::Effort(_))
+    }
+
+    /// The bound of the reply includes the thinking, and has to be above it.
+    fn max_tokens(self, asked: Option<u32>) -> u32 {
+        match (self, asked) {
+            (_, Some(asked)) => asked,
+            (Self::Tokens(tokens), None) => tokens.saturating_add(DEFAULT_MAX_TOKENS),
+            (_, None) => DEFAULT_MAX_TOKENS,
+        }
+    }
+
+    fn field(self) -> Option<Value> {
+        match self {
+            Self::Unsaid => None,
+            Self::Off => Some(json!({"type": "disabled"})),
+            Self::Tokens(tokens) => Some(json!({"type": "enabled", "budget_tokens": tokens})),
+            Self::Effort(_) => Some(json!({"type": "adaptive"})),
+        }
+    }
+
+    fn output_config(self) -> Option<Value> {
+        match self {
+            Self::Effort(effort) => Some(json!({"effort": effort})),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(effort: &str, max_tokens: Option<u32>) -> ModelOptions {
+        let mut options = ModelOptions::default();
+        options.reasoning_effort = Some(effort.into());
+        options.max_tokens = max_tokens;
+        options
+    }
+
+    #[test]
+    fn effort_is_a_number_a_word_or_none() {
+        let number = options("2000", None);
+        assert_eq!(Thinking::of(&number), Thinking::Tokens(2000));
+        assert_eq!(Thinking::of(&number).max_tokens(None), 10_192);
+        assert_eq!(Thinking::of(&number).max_tokens(Some(4000)), 4000);
+        assert_eq!(
+            Thinking::of(&options("high", None)),
+            Thinking::Effort("high")
+        );
+        assert_eq!(Thinking::of(&options("none", None)), Thinking::Off);
+        assert!(!Thinking::of(&options("none", None)).is_on());
+    }
+}

@@ -1,0 +1,142 @@
+//! What went wrong, read out of genai's errors. They are never shown: some hold the prompt.
+
+use enact_core::model::failure::{Failures, Limit, Words, retry_after};
+use enact_core::model::{ModelError, ModelErrorKind};
+use genai::webc::StreamTimeout;
+
+/// What a provider is called, and where its key is.
+#[derive(Debug, Clone)]
+pub(crate) struct Names {
+    server: String,
+    key_variable: String,
+}
+
+impl Names {
+    pub(crate) fn new(provider: &str, key_variable: Option<&str>) -> Self {
+        Self {
+            server: format!("a server for `{provider}`"),
+            key_variable: key_variable.unwrap_or("the provider's variable").to_owned(),
+        }
+    }
+}
+
+/// Errors about a model of a provider.
+pub(crate) fn of<'a>(
+    model: &'a str,
+    base_url: &'a str,
+    names: &'a Names,
+    has_key: bool,
+    secrets: &'a [&'a str],
+) -> Failures<'a> {
+    let words = Words {
+        server: &names.server,
+        key_variable: &names.key_variable,
+        key_method: "Genai::with_api_key",
+    };
+    Failures::new(model, base_url, words, has_key, secrets)
+}
+
+/// The error in enact's words.
+pub(crate) fn tell(error: &genai::Error, failures: Failures<'_>) -> ModelError {
+    use genai::Error as E;
+    match error {
+        E::HttpError {
+            status,
+            body,
+            headers,
+            ..
+        } => {
+            let wait = retry_after(|name| headers.get(name)?.to_str().ok());
+            failures.status(status.as_u16(), wait, body.as_bytes())
+        }
+        E::WebStream { error, .. } => stream(error.as_ref(), failures),
+        E::WebModelCall { webc_error, .. } | E::WebAdapterCall { webc_error, .. } => {
+            web(webc_error, failures)
+        }
+        E::ChatResponse { body, .. } if body.get("error").is_none() && is_without_reply(body) => {
+            failures.filtered()
+        }
+        E::ChatResponse { body, .. } => failures.reported(body),
+        E::RequiresApiKey { .. }
+        | E::NoAuthResolver { .. }
+        | E::NoAuthData { .. }
+        | E::Resolver { .. } => failures.status(401, None, b""),
+        E::StreamParse { serde_error, .. } => failures.protocol(&format!(
+            "is not a chat reply: {:?} error in JSON at line {} column {}",
+            serde_error.classify(),
+            serde_error.line(),
+            serde_error.column()
+        )),
+        E::NoChatResponse { .. }
+        | E::InvalidJsonResponseElement { .. }
+        | E::JsonValueExt(_)
+        | E::SerdeJson(_) => failures.protocol("is not a chat reply"),
+        E::MessageContentTypeNotSupported { cause, .. } => invalid(cause),
+        E::AdapterNotSupported { feature, .. } => {
+            invalid(&format!("the provider does not support {feature}"))
+        }
+        _ => invalid("genai could not make a request out of this"),
+    }
+}
+
+/// Gemini gives no candidate, and no word why, when its filter refuses the prompt.
+fn is_without_reply(body: &serde_json::Value) -> bool {
+    body.get("finishReason")
+        .is_some_and(|reason| reason.is_null())
+}
+
+fn stream(
+    error: &(dyn std::error::Error + Send + Sync + 'static),
+    failures: Failures<'_>,
+) -> ModelError {
+    if let Some(inner) = error.downcast_ref::<genai::Error>() {
+        return tell(inner, failures);
+    }
+    if let Some(timeout) = error.downcast_ref::<StreamTimeout>() {
+        let limit = match timeout {
+            StreamTimeout::Headers => Limit::FirstByte,
+            StreamTimeout::Read => Limit::Idle,
+        };
+        return failures.timeout(limit, None);
+    }
+    match error.downcast_ref::<reqwest::Error>() {
+        Some(error) => transport(error, failures),
+        None => failures.protocol("cannot be read"),
+    }
+}
+
+fn web(error: &genai::webc::Error, failures: Failures<'_>) -> ModelError {
+    use genai::webc::Error as E;
+    match error {
+        E::ResponseFailedStatus {
+            status,
+            body,
+            headers,
+        } => {
+            let wait = retry_after(|name| headers.get(name)?.to_str().ok());
+            failures.status(status.as_u16(), wait, body.as_bytes())
+        }
+        E::ResponseFailedNotJson { body, .. } | E::ResponseFailedInvalidJson { body, .. } => {
+            failures.not_json(body.as_bytes())
+        }
+        E::Reqwest(error) => transport(error, failures),
+        E::JsonValueExt(_) => failures.protocol("is not what was asked for"),
+    }
+}
+
+fn transport(error: &reqwest::Error, failures: Failures<'_>) -> ModelError {
+    if error.is_timeout() {
+        return failures.timeout(Limit::Connect, None);
+    }
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    let message = failures.connection(!error.is_connect(), &cause.to_string());
+    ModelError::new(ModelErrorKind::Connection, message)
+}
+
+fn invalid(message: &str) -> ModelError {
+    let message = format!("{message}: take another model, or another kind of input");
+    ModelError::new(ModelErrorKind::InvalidRequest, message)
+}

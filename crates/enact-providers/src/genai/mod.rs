@@ -1,0 +1,6 @@
+//! Models that are asked through genai: those of providers with a protocol of their own.
+
+pub(crate) mod client;
+pub(crate) mod failure;
+mod reply;
+mod request;

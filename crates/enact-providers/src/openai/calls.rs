@@ -1,0 +1,257 @@
+//! Which piece belongs to which tool call.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::loose::Loose;
+use enact_core::model::Chunk;
+
+/// A piece of a tool call as servers send it.
+#[derive(Debug, Deserialize)]
+pub(super) struct CallDelta<'a> {
+    index: Option<i64>,
+    #[serde(borrow)]
+    id: Option<Loose<'a>>,
+    function: Option<FunctionDelta<'a>>,
+    /// What some servers want back with the call, such as a signature of the thought behind it.
+    extra_content: Option<Value>,
+}
+
+/// The part of a piece that says what is called.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct FunctionDelta<'a> {
+    #[serde(borrow)]
+    name: Option<Loose<'a>>,
+    arguments: Option<Loose<'a>>,
+}
+
+impl<'a> CallDelta<'a> {
+    /// A piece in the form that came before there were tool calls.
+    pub(super) fn legacy(function: FunctionDelta<'a>) -> Self {
+        Self {
+            index: Some(0),
+            id: None,
+            function: Some(function),
+            extra_content: None,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Call {
+    /// The number that the server gave it.
+    index: Option<i64>,
+    id: Option<String>,
+    name: String,
+    arguments: String,
+    extra_content: Option<Value>,
+}
+
+/// The calls of one reply, numbered without gaps in the order in which they began.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    list: Vec<Call>,
+}
+
+impl Calls {
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// What has to go back with the calls, one object for each, or `None` if nothing has.
+    pub(super) fn extras(self) -> Option<Value> {
+        if self.list.iter().all(|call| call.extra_content.is_none()) {
+            return None;
+        }
+        let extras = self.list.into_iter().map(|call| {
+            let fields = call
+                .extra_content
+                .map(|extra| ("extra_content".into(), extra));
+            Value::Object(fields.into_iter().collect())
+        });
+        Some(extras.collect())
+    }
+
+    /// Takes a piece; gives it with the number of its call.
+    pub(super) fn take(&mut self, delta: CallDelta<'_>) -> Chunk {
+        let function = delta.function.unwrap_or_default();
+        let id = delta.id.as_ref().and_then(Loose::text);
+        let name = function.name.as_ref().and_then(Loose::text);
+        let arguments = match function.arguments.map(Loose::into_value) {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text,
+            // Some servers send the object itself instead of its text.
+            Some(other) => other.to_string(),
+        };
+
+        let known = self.find(delta.index, id, name);
+        let position = known.unwrap_or_else(|| {
+            self.list.push(Call {
+                index: delta.index,
+                ..Call::default()
+            });
+            self.list.len() - 1
+        });
+        let call = &mut self.list[position];
+        // Servers repeat id and name on every piece; each is told once.
+        let id = id.filter(|_| call.id.is_none()).map(str::to_owned);
+        call.id = call.id.take().or_else(|| id.clone());
+        let name = name.filter(|name| *name != call.name).map(str::to_owned);
+        call.name.push_str(name.as_deref().unwrap_or_default());
+        call.arguments.push_str(&arguments);
+        call.extra_content = delta.extra_content.or(call.extra_content.take());
+        Chunk::Call {
+            index: position,
+            id,
+            name,
+            arguments,
+        }
+    }
+
+    /// The call that a piece continues, if it does not begin one.
+    fn find(&self, index: Option<i64>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
+        let is_numbered_so = |call: &Call| index.is_none() || call.index == index;
+        if id.is_some()
+            && let Some(position) =
+                self.last(|call| call.id.as_deref() == id && is_numbered_so(call))
+        {
+            return Some(position);
+        }
+        let position = self.last(is_numbered_so)?;
+        let call = &self.list[position];
+        let is_new = match name {
+            // The same number with another id: servers that number every call 0.
+            _ if id.is_some() && call.id.is_some() => true,
+            None => false,
+            // Without a number, another name can only be another call; with one, it may be the
+            // rest of a name, unless the call is already complete.
+            Some(name) => (index.is_none() && name != call.name) || is_complete(&call.arguments),
+        };
+        (!is_new).then_some(position)
+    }
+
+    fn last(&self, is_it: impl Fn(&Call) -> bool) -> Option<usize> {
+        self.list.iter().rposition(is_it)
+    }
+}
+
+fn is_complete(arguments: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(arguments).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use enact_core::model::{FinishReason, RawCall, ReplyBuilder};
+
+    fn fold(deltas: Value) -> Vec<RawCall> {
+        let deltas = deltas.to_string();
+        let deltas: Vec<CallDelta<'_>> = serde_json::from_str(&deltas).unwrap();
+        let mut calls = Calls::default();
+        let mut builder = ReplyBuilder::default();
+        for delta in deltas {
+            builder.push(calls.take(delta));
+        }
+        builder.push(Chunk::Finish(FinishReason::ToolCalls));
+        builder.finish().unwrap().calls
+    }
+
+    fn raw(id: Option<&str>, name: &str, arguments: &str) -> RawCall {
+        RawCall {
+            id: id.map(str::to_owned),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
+    }
+
+    #[test]
+    fn gaps_in_the_numbering_are_closed() {
+        let calls = fold(json!([
+            {"index": 3, "id": "a", "function": {"name": "x", "arguments": "{\"n\""}},
+            {"index": 7, "id": "b", "function": {"name": "y", "arguments": "{}"}},
+            {"index": 3, "function": {"arguments": ":1}"}},
+        ]));
+        let expected = [raw(Some("a"), "x", "{\"n\":1}"), raw(Some("b"), "y", "{}")];
+        assert_eq!(calls, expected);
+    }
+
+    #[test]
+    fn another_id_under_the_same_number_is_another_call() {
+        let calls = fold(json!([
+            {"index": 0, "id": "a", "function": {"name": "x", "arguments": "{}"}},
+            {"index": 0, "id": "b", "function": {"name": "x", "arguments": "{\"n\":"}},
+            {"index": 0, "function": {"arguments": "2}"}},
+        ]));
+        let expected = [raw(Some("a"), "x", "{}"), raw(Some("b"), "x", "{\"n\":2}")];
+        assert_eq!(calls, expected);
+    }
+
+    #[test]
+    fn calls_without_numbers_are_told_apart_by_id() {
+        let calls = fold(json!([
+            {"id": "a", "function": {"name": "x", "arguments": "{\"n\""}},
+            {"function": {"arguments": ":1}"}},
+            {"id": "b", "function": {"name": "y", "arguments": "{\"m\""}},
+            {"id": "b", "function": {"arguments": ":2}"}},
+        ]));
+        let expected = [
+            raw(Some("a"), "x", "{\"n\":1}"),
+            raw(Some("b"), "y", "{\"m\":2}"),
+        ];
+        assert_eq!(calls, expected);
+    }
+
+    #[test]
+    fn whole_calls_with_neither_number_nor_id() {
+        let calls = fold(json!([
+            {"function": {"name": "x", "arguments": {"n": 1}}},
+            {"id": "", "function": {"name": "x", "arguments": "{\"n\":2}"}},
+        ]));
+        let expected = [raw(None, "x", "{\"n\":1}"), raw(None, "x", "{\"n\":2}")];
+        assert_eq!(calls, expected);
+    }
+
+    #[test]
+    fn repeated_ids_and_names_are_told_once() {
+        let calls = fold(json!([
+            {"index": 0, "id": "a", "function": {"name": "x", "arguments": "{"}},
+            {"index": 0, "id": "a", "function": {"name": "x", "arguments": "}"}},
+            {"index": 1, "function": {"name": "y", "arguments": "{"}},
+            {"index": 1, "function": {"name": "y", "arguments": "}"}},
+        ]));
+        assert_eq!(calls, [raw(Some("a"), "x", "{}"), raw(None, "y", "{}")]);
+    }
+
+    #[test]
+    fn one_id_for_all_calls_does_not_merge_them() {
+        let calls = fold(json!([
+            {"index": 0, "id": "a", "function": {"name": "x", "arguments": "{}"}},
+            {"index": 1, "id": "a", "function": {"name": "y", "arguments": "{}"}},
+        ]));
+        assert_eq!(
+            calls,
+            [raw(Some("a"), "x", "{}"), raw(Some("a"), "y", "{}")]
+        );
+    }
+
+    #[test]
+    fn calls_without_anything_but_names() {
+        let calls = fold(json!([
+            {"function": {"name": "x"}},
+            {"function": {"name": "y"}},
+        ]));
+        assert_eq!(calls, [raw(None, "x", ""), raw(None, "y", "")]);
+    }
+
+    #[test]
+    fn an_id_may_come_late_and_arguments_never() {
+        let calls = fold(json!([
+            {"index": 0, "function": {"name": "now", "arguments": null}},
+            {"index": 0, "id": "a"},
+        ]));
+        assert_eq!(calls, [raw(Some("a"), "now", "")]);
+    }
+}

@@ -1,0 +1,333 @@
+//! Finding out what a model behind a server really does.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use enact_core::model::{
+    Capabilities, FinishReason, Function, Functions, LanguageModel, Message, ModelError,
+    ModelErrorKind, Part, Prompt, RawCall, Reply, ReplyStream, Request, ResponseFormat,
+};
+
+/// How long all requests of a probe may take together.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Enough for a call behind some thinking.
+const MAX_TOKENS: u32 = 1024;
+
+const LOOK_UP: &str = "look_up";
+const SUBMIT: &str = "submit";
+const CALCULATE: &str = "calculate";
+const INSTRUCTIONS: &str = "Answer the question with the help of the tools. Every reply has to call a tool. \
+                            Once the results show the answer, call `submit` with it, alone.";
+/// A model may think that it knows this. One that does not look it up does so in tasks as well.
+const QUESTION: &str = "What is the population of Konstanz?";
+const TOWN: &str = "konstanz";
+const FOUND: &str = "84446";
+
+/// Says nothing of JSON: whoever answers with it was made to.
+const SMALL_TALK: &str = "Describe the sea in one short sentence.";
+const COLOURS: [&str; 3] = ["red", "green", "blue"];
+
+/// What servers say that take no tools, or no schema. Some fail with a status that tells nothing.
+const TOOL_WORDS: [&str; 4] = ["tool", "function", "jinja", "template"];
+const SCHEMA_WORDS: [&str; 5] = ["response_format", "schema", "json", "grammar", "format"];
+/// How an error begins to quote the server.
+const SERVER_SAID: &str = "; the server said: ";
+
+/// Finds out what a model really does, by two or three short requests: whether it answers with tool
+/// calls unasked and goes on from their results, and whether it is held to a JSON Schema.
+///
+/// A server that claims tool calls may leave them to the model, which then writes calls as text; and
+/// a small model may call the same tool for ever. [`Capabilities::tools`] is found only where a call
+/// comes as a call, without being demanded, and where the next step is another one.
+///
+/// What the server refuses, it cannot do. Everything else that goes wrong is an error, and says
+/// nothing of the model: no connection, no key, too many requests, a model that is still being loaded,
+/// no end of thinking, or more than two minutes in all.
+///
+/// ```no_run
+/// # async fn f() -> Result<(), enact::model::ModelError> {
+/// use enact::model::{OpenAi, probe};
+///
+/// let model = OpenAi::new("qwen3").with_base_url("http://localhost:8080/v1")?;
+/// let found = probe(&model).await?;
+/// let model = model.with_capabilities(found);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When it cannot be found out.
+pub async fn probe(model: &(impl LanguageModel + ?Sized)) -> Result<Capabilities, ModelError> {
+    let found = async {
+        let calls = calls(model).await?;
+        let schema = schema(model).await?;
+        match (calls, schema) {
+            // Refused both, and not for what they are about: nothing was found out.
+            (Found::Refused(error), Found::Refused(_)) => Err(error),
+            (calls, schema) => Ok(Capabilities::TEXT
+                .with_tools(calls == Found::Yes)
+                .with_response_schema(schema == Found::Yes)),
+        }
+    };
+    match tokio::time::timeout(PATIENCE, found).await {
+        Ok(found) => found,
+        Err(_) => Err(ModelError::new(
+            ModelErrorKind::Timeout,
+            format!("the model did not answer within {PATIENCE:?}"),
+        )),
+    }
+}
+
+/// What a request showed.
+#[derive(Debug)]
+enum Found {
+    Yes,
+    No,
+    /// The request was refused, without a word on why.
+    Refused(ModelError),
+}
+
+impl PartialEq for Found {
+    fn eq(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Yes, Self::Yes) | (Self::No, Self::No))
+    }
+}
+
+/// Whether calls come as calls, and whether a call that was answered is not made again.
+async fn calls(model: &(impl LanguageModel + ?Sized)) -> Result<Found, ModelError> {
+    let tools = Arc::new(Functions::new(vec![
+        function(
+            LOOK_UP,
+            "Looks a term up in a table of facts.",
+            "term",
+            "string",
+        ),
+        function(
+            CALCULATE,
+            "Calculates an expression.",
+            "expression",
+            "string",
+        ),
+        function(
+            SUBMIT,
+            "Hands the answer in. Ends the task.",
+            "answer",
+            "string",
+        ),
+    ]));
+    let mut prompt: Prompt = [
+        Message::System {
+            text: INSTRUCTIONS.to_owned(),
+        },
+        Message::user(QUESTION),
+    ]
+    .into_iter()
+    .collect();
+    let asked = |prompt: &Prompt| request(prompt.clone()).with_tools(Arc::clone(&tools));
+    let reply = match ask(model, asked(&prompt), &TOOL_WORDS).await? {
+        Ok(reply) => reply,
+        Err(found) => return Ok(found),
+    };
+    let Some(call) = only_call(&reply, LOOK_UP, |args| {
+        let term = args["term"].as_str().unwrap_or_default();
+        term.to_lowercase().contains(TOWN)
+    }) else {
+        return Ok(Found::No);
+    };
+    let call_id = call.id.clone().unwrap_or_else(|| "call_0".to_owned());
+    prompt.push(Message::Assistant {
+        text: reply.text.clone(),
+        calls: vec![RawCall {
+            id: Some(call_id.clone()),
+            ..call.clone()
+        }],
+        opaque: reply.opaque.clone(),
+    });
+    prompt.push(Message::Tool {
+        call_id,
+        name: LOOK_UP.to_owned(),
+        parts: vec![Part::Text(FOUND.to_owned())],
+    });
+    let reply = match ask(model, asked(&prompt), &TOOL_WORDS).await? {
+        Ok(reply) => reply,
+        Err(found) => return Ok(found),
+    };
+    let submitted = only_call(&reply, SUBMIT, |args| {
+        let answer = args["answer"].as_str().unwrap_or_default();
+        let digits: String = answer.chars().filter(char::is_ascii_digit).collect();
+        digits.contains(FOUND)
+    });
+    Ok(match submitted {
+        Some(_) => Found::Yes,
+        None => Found::No,
+    })
+}
+
+/// Whether the model is held to a schema that it was not told of.
+async fn schema(model: &(impl LanguageModel + ?Sized)) -> Result<Found, ModelError> {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "colour": {"type": "string", "enum": COLOURS},
+            "is_deep": {"type": "boolean"},
+        },
+        "required": ["colour", "is_deep"],
+        "additionalProperties": false,
+    });
+    let format = ResponseFormat::Schema {
+        name: "sea".to_owned(),
+        schema: Arc::new(schema),
+    };
+    let prompt = [Message::user(SMALL_TALK)].into_iter().collect();
+    let request = request(prompt).with_response_format(format);
+    let reply = match ask(model, request, &SCHEMA_WORDS).await? {
+        Ok(reply) => reply,
+        Err(found) => return Ok(found),
+    };
+    let fits = serde_json::from_str::<HashMap<String, Value>>(reply.text.trim()).is_ok_and(|sea| {
+        let colour = sea.get("colour").and_then(Value::as_str);
+        sea.len() == 2
+            && colour.is_some_and(|colour| COLOURS.contains(&colour))
+            && sea.get("is_deep").is_some_and(Value::is_boolean)
+    });
+    Ok(match fits {
+        true => Found::Yes,
+        false => Found::No,
+    })
+}
+
+fn request(prompt: Prompt) -> Request {
+    let mut request = Request::new(prompt);
+    request.options.max_tokens = Some(MAX_TOKENS);
+    request
+}
+
+fn function(name: &str, description: &str, argument: &str, kind: &str) -> Function {
+    Function {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": {argument: {"type": kind}},
+            "required": [argument],
+            "additionalProperties": false,
+        }),
+    }
+}
+
+/// The reply, or what a refusal shows. `words` are those by which a server names what it refuses.
+async fn ask(
+    model: &(impl LanguageModel + ?Sized),
+    request: Request,
+    words: &[&str],
+) -> Result<Result<Reply, Found>, ModelError> {
+    match model.complete(request).await {
+        Ok(reply) if thinks_on(&reply) => Err(ModelError::new(
+            ModelErrorKind::Protocol,
+            format!("the model still thinks after {MAX_TOKENS} tokens"),
+        )),
+        Ok(reply) => Ok(Ok(reply)),
+        Err(error) => match error.kind() {
+            ModelErrorKind::ToolsRefused | ModelErrorKind::FormatRefused => Ok(Err(Found::No)),
+            kind if is_refusal(kind) && names(&error, words, model.name()) => Ok(Err(Found::No)),
+            ModelErrorKind::InvalidRequest => Ok(Err(Found::Refused(error))),
+            _ => Err(error),
+        },
+    }
+}
+
+/// Whether a failure of this kind may be what a server says of what it cannot do.
+fn is_refusal(kind: ModelErrorKind) -> bool {
+    matches!(
+        kind,
+        ModelErrorKind::InvalidRequest | ModelErrorKind::NotFound | ModelErrorKind::Server
+    )
+}
+
+/// Whether the server speaks of what was asked of it. Our own words do not count, nor does the name of
+/// the model.
+fn names(error: &ModelError, words: &[&str], model: &str) -> bool {
+    let message = error.to_string();
+    let said = match message.split_once(SERVER_SAID) {
+        Some((_, said)) => said,
+        // A client of another kind tells errors in words of its own.
+        None if error.status().is_none() => &message,
+        None => return false,
+    };
+    let said = said.replace(model, "").to_lowercase();
+    words.iter().any(|word| said.contains(word))
+}
+
+/// Whether the reply was cut off before it began: that says nothing of what it would have been.
+fn thinks_on(reply: &Reply) -> bool {
+    let text = reply.text.trim_start();
+    let is_thinking = text.starts_with("<think") && !text.contains("</think");
+    let has_begun = !reply.calls.is_empty() || !(text.is_empty() || is_thinking);
+    reply.finish == FinishReason::Length
+        && !reply.repeats
+        && !has_begun
+        && (is_thinking || !reply.reasoning.is_empty())
+}
+
+/// The one call of a reply, if it is of this tool, whole, and its arguments are right.
+fn only_call<'a>(
+    reply: &'a Reply,
+    name: &str,
+    is_right: impl Fn(&Value) -> bool,
+) -> Option<&'a RawCall> {
+    let [call] = &reply.calls[..] else {
+        return None;
+    };
+    let args: Value = serde_json::from_str(&call.arguments).ok()?;
+    let is_whole = reply.finish != FinishReason::Length && args.is_object();
+    (is_whole && call.name == name && is_right(&args)).then_some(call)
+}
+
+/// A model with other capabilities than it claims, such as those that [`probe`] found.
+///
+/// ```
+/// use enact::model::{Capabilities, LanguageModel, ScriptedModel, WithCapabilities};
+///
+/// let model = WithCapabilities::new(ScriptedModel::new([]), Capabilities::TEXT);
+/// assert_eq!(model.capabilities(), Capabilities::TEXT);
+/// ```
+#[derive(Debug, Clone)]
+pub struct WithCapabilities<M> {
+    model: M,
+    capabilities: Capabilities,
+}
+
+impl<M> WithCapabilities<M> {
+    /// The model, which can do this much.
+    pub fn new(model: M, capabilities: Capabilities) -> Self {
+        Self {
+            model,
+            capabilities,
+        }
+    }
+}
+
+impl<M: LanguageModel> LanguageModel for WithCapabilities<M> {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn base_url(&self) -> Option<&str> {
+        self.model.base_url()
+    }
+
+    fn provider(&self) -> Option<&str> {
+        self.model.provider()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn stream(&self, request: Request) -> ReplyStream<'_> {
+        self.model.stream(request)
+    }
+}

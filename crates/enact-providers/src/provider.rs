@@ -1,0 +1,499 @@
+//! Providers by name: their keys, their addresses, their models.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use enact_core::LanguageModel;
+use enact_core::model::{ModelError, ModelErrorKind};
+use genai::adapter::AdapterKind;
+use genai::resolver::{AuthData, Endpoint};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::genai::client::{self, Genai};
+use crate::genai::failure;
+use crate::hosted::suited;
+use crate::{Anthropic, OpenAi};
+
+/// Local servers, by name, with where they listen and who says otherwise.
+const OLLAMA: &str = "ollama";
+const LLAMACPP: &str = "llamacpp";
+/// Other names that people know providers by.
+const ALIASES: [(&str, &str); 4] = [
+    ("google", "gemini"),
+    ("openrouter", "open_router"),
+    ("llama_cpp", LLAMACPP),
+    ("bedrock", "bedrock_api"),
+];
+/// Other variables that people keep keys in.
+const KEY_ALIASES: [(&str, &str); 4] = [
+    ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    ("OPEN_ROUTER_API_KEY", "OPENROUTER_API_KEY"),
+    ("BEDROCK_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
+    ("ALIYUN_API_KEY", "DASHSCOPE_API_KEY"),
+];
+/// What is taken from a provider when nobody says which model. Chosen to be cheap and able to call
+/// tools.
+const USUAL_MODELS: [(&str, &str); 8] = [
+    ("openai", "gpt-4o-mini"),
+    ("anthropic", "claude-sonnet-4-5"),
+    ("gemini", "gemini-2.5-flash"),
+    ("mistral", "mistral-large-latest"),
+    ("groq", "llama-3.3-70b-versatile"),
+    ("deepseek", "deepseek-chat"),
+    ("xai", "grok-4"),
+    ("open_router", "openai/gpt-4o-mini"),
+];
+
+/// Who serves models.
+///
+/// ```
+/// use enact_providers::Provider;
+///
+/// let groq = Provider::named("groq")?;
+/// assert_eq!(groq.key_variable(), Some("GROQ_API_KEY"));
+/// assert!(Provider::all().len() > 30);
+/// # Ok::<(), enact::model::ModelError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Provider {
+    name: &'static str,
+    kind: AdapterKind,
+    wire: Wire,
+}
+
+/// How a provider is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wire {
+    OpenAi,
+    /// The same, for models that want their reasoning back.
+    OpenAiReasoning,
+    Anthropic,
+    Genai,
+    Local,
+}
+
+impl Provider {
+    /// Every provider: those that are asked most first, then by name, local servers last.
+    pub fn all() -> Vec<Self> {
+        let mut all: Vec<Self> = AdapterKind::all()
+            .iter()
+            .map(|kind| Self::of(*kind))
+            .collect();
+        all.push(Self::llamacpp());
+        let rank = |provider: &Self| {
+            let usual = USUAL_MODELS
+                .iter()
+                .position(|(name, _)| *name == provider.name);
+            let place = usual.unwrap_or(USUAL_MODELS.len());
+            (provider.is_local(), place, provider.name)
+        };
+        all.sort_by_key(rank);
+        all
+    }
+
+    /// The provider of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn named(name: &str) -> Result<Self, ModelError> {
+        let name = name.trim().to_lowercase();
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+        let name = alias.map_or(name.as_str(), |(_, name)| *name);
+        let found = Self::all().into_iter().find(|known| known.name == name);
+        found.ok_or_else(|| unknown(name))
+    }
+
+    fn of(kind: AdapterKind) -> Self {
+        Self {
+            name: kind.as_lower_str(),
+            kind,
+            wire: Wire::of(kind),
+        }
+    }
+
+    fn llamacpp() -> Self {
+        Self {
+            name: LLAMACPP,
+            kind: AdapterKind::OpenAI,
+            wire: Wire::Local,
+        }
+    }
+
+    /// The name that stands before `::`.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether it runs on this machine and needs no key.
+    pub fn is_local(&self) -> bool {
+        self.wire == Wire::Local
+    }
+
+    /// The variable that holds the key, if it needs one.
+    pub fn key_variable(&self) -> Option<&'static str> {
+        match self.is_local() {
+            true => None,
+            false => self.kind.default_key_env_name(),
+        }
+    }
+
+    /// The variable that holds another address.
+    pub fn address_variable(&self) -> String {
+        match self.name {
+            OLLAMA => "OLLAMA_HOST".to_owned(),
+            name => format!("{}_BASE_URL", name.to_uppercase()),
+        }
+    }
+
+    /// Whether the environment has what is needed to ask it: a key, unless it needs none. Local
+    /// servers need none, and servers that merely speak like OpenAI may not.
+    pub fn is_configured(&self) -> bool {
+        self.may_be_keyless(&self.base_url()) || self.key(&environment).is_some()
+    }
+
+    fn may_be_keyless(&self, base_url: &str) -> bool {
+        let is_openai = self.name == "openai";
+        self.is_local() || (is_openai && base_url != self.address(&|_| None))
+    }
+
+    /// The model that is taken when nobody says which, if there is a usual one.
+    pub fn usual_model(&self) -> Option<&'static str> {
+        let usual = USUAL_MODELS.iter().find(|(name, _)| *name == self.name);
+        usual.map(|(_, model)| *model)
+    }
+
+    /// Where it is asked.
+    pub fn base_url(&self) -> String {
+        self.address(&environment)
+    }
+
+    /// A model of this provider, with the key and the address that the environment names.
+    ///
+    /// # Errors
+    /// When the key is missing, or the address is none.
+    pub fn model(&self, model: &str) -> Result<Arc<dyn LanguageModel>, ModelError> {
+        self.model_with(model, &self.base_url(), &environment)
+    }
+
+    /// The same at another address.
+    ///
+    /// # Errors
+    /// When the key is missing, or the address is none.
+    pub fn model_at(
+        &self,
+        model: &str,
+        base_url: &str,
+    ) -> Result<Arc<dyn LanguageModel>, ModelError> {
+        self.model_with(model, base_url, &environment)
+    }
+
+    fn model_with(
+        &self,
+        model: &str,
+        base_url: &str,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Arc<dyn LanguageModel>, ModelError> {
+        if model.trim().is_empty() {
+            let message = format!(
+                "`{}::` names no model: write it behind the colons",
+                self.name
+            );
+            return Err(ModelError::new(ModelErrorKind::InvalidRequest, message));
+        }
+        let key = self.key(variable);
+        if key.is_none() && !self.may_be_keyless(base_url) {
+            return Err(self.no_key());
+        }
+        let noted = |error: ModelError| {
+            let kind = error.kind();
+            ModelError::new(kind, format!("{error}; see {}", self.address_variable()))
+        };
+        Ok(match self.wire {
+            Wire::OpenAi | Wire::OpenAiReasoning | Wire::Local => {
+                let client = OpenAi::new(model).with_base_url(base_url).map_err(noted)?;
+                let mut client = suited(client, base_url);
+                if let Some(key) = key {
+                    client = client.with_api_key(key);
+                }
+                if self.wire == Wire::OpenAiReasoning {
+                    client = client.with_reasoning_returned();
+                }
+                Arc::new(client)
+            }
+            Wire::Anthropic => {
+                let mut client = Anthropic::new(model)
+                    .with_base_url(base_url)
+                    .map_err(noted)?;
+                if let Some(key) = key {
+                    client = client.with_api_key(key);
+                }
+                Arc::new(client)
+            }
+            Wire::Genai => {
+                let mut client = Genai::of(self.kind, model)?;
+                client = client.with_base_url(base_url).map_err(noted)?;
+                if let Some(key) = key {
+                    client = client.with_api_key(key);
+                }
+                Arc::new(client)
+            }
+        })
+    }
+
+    /// The names of its models, asked of the provider itself. Gives up after `patience`.
+    ///
+    /// # Errors
+    /// When the key is missing, or nobody answers as expected.
+    pub async fn models(&self, patience: Duration) -> Result<Vec<String>, ModelError> {
+        if !self.is_configured() {
+            return Err(self.no_key());
+        }
+        self.models_at(&self.base_url(), patience).await
+    }
+
+    /// The same at another address, which is asked without a key if there is none.
+    ///
+    /// # Errors
+    /// When nobody answers as expected.
+    pub async fn models_at(
+        &self,
+        base_url: &str,
+        patience: Duration,
+    ) -> Result<Vec<String>, ModelError> {
+        let key = self.key(&environment);
+        let base_url = base_url.trim().trim_end_matches('/');
+        let auth = match &key {
+            Some(key) => AuthData::from_single(key.expose_secret()),
+            None => AuthData::from_single("none"),
+        };
+        // Its models are listed where its chats are.
+        let kind = match self.wire {
+            Wire::Local => AdapterKind::OpenAI,
+            _ => self.kind,
+        };
+        let client = client::http(base_url, patience)?;
+        let endpoint = Endpoint::from_owned(format!("{base_url}/"));
+        let asked = client.all_model_names(kind, (endpoint, auth));
+        let secrets: Vec<&str> = key
+            .as_ref()
+            .map(|key| key.expose_secret())
+            .into_iter()
+            .collect();
+        let words = self.words();
+        let failures = failure::of("", base_url, &words, key.is_some(), &secrets);
+        match tokio::time::timeout(patience, asked).await {
+            Ok(Ok(names)) => Ok(names),
+            Ok(Err(error)) => Err(failure::tell(&error, failures)),
+            Err(_) => Err(ModelError::new(
+                ModelErrorKind::Timeout,
+                format!("`{base_url}` did not answer within {patience:?}"),
+            )),
+        }
+    }
+
+    pub(crate) fn words(&self) -> failure::Names {
+        failure::Names::new(self.name, self.key_variable())
+    }
+
+    fn key(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<SecretString> {
+        let name = self.key_variable()?;
+        let other = KEY_ALIASES.iter().find(|(known, _)| *known == name);
+        let names = [Some(name), other.map(|(_, other)| *other)];
+        let mut found = names
+            .into_iter()
+            .flatten()
+            .filter_map(|name| given(variable, name));
+        found.next().map(SecretString::from)
+    }
+
+    fn no_key(&self) -> ModelError {
+        let what = match self.key_variable() {
+            Some(variable) => format!("put it into {variable}"),
+            None => "it has no variable of its own".to_owned(),
+        };
+        let message = format!("no key for `{}` is set: {what}", self.name);
+        ModelError::new(ModelErrorKind::Authentication, message)
+    }
+
+    /// The base URL without a slash at its end.
+    fn address(&self, variable: &dyn Fn(&str) -> Option<String>) -> String {
+        let given = given(variable, &self.address_variable());
+        let address = match (self.name, given) {
+            (OLLAMA, host) => ollama_address(host.as_deref()),
+            (LLAMACPP, None) => "http://127.0.0.1:8080/v1".to_owned(),
+            (_, Some(address)) => address,
+            (_, None) => client::usual_address(self.kind),
+        };
+        address.trim().trim_end_matches('/').to_owned()
+    }
+}
+
+impl Wire {
+    fn of(kind: AdapterKind) -> Self {
+        match kind {
+            AdapterKind::OpenAI
+            | AdapterKind::Aihubmix
+            | AdapterKind::Aliyun
+            | AdapterKind::ApiRoute
+            | AdapterKind::AtlasCloud
+            | AdapterKind::BigModel
+            | AdapterKind::CloudGpu
+            | AdapterKind::Fireworks
+            | AdapterKind::GithubCopilot
+            | AdapterKind::Groq
+            | AdapterKind::Heabsy
+            | AdapterKind::Mistral
+            | AdapterKind::Nebius
+            | AdapterKind::OpenRouter
+            | AdapterKind::QwenCloud
+            | AdapterKind::Requesty
+            | AdapterKind::Runcrate
+            | AdapterKind::Together
+            | AdapterKind::Xai
+            | AdapterKind::Zai => Self::OpenAi,
+            AdapterKind::DeepSeek
+            | AdapterKind::Kimi
+            | AdapterKind::Mimo
+            | AdapterKind::Moonshot => Self::OpenAiReasoning,
+            AdapterKind::Anthropic | AdapterKind::MiniMax => Self::Anthropic,
+            AdapterKind::Ollama => Self::Local,
+            _ => Self::Genai,
+        }
+    }
+}
+
+/// What people write into `OLLAMA_HOST` (a host, a host and a port, a URL, an address to listen on)
+/// as the base URL of its chat completions.
+fn ollama_address(host: Option<&str>) -> String {
+    const PORT: &str = "11434";
+    let host = host.unwrap_or("127.0.0.1").trim().trim_end_matches('/');
+    let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
+    let rest = rest.strip_suffix("/v1").unwrap_or(rest);
+    // Who listens everywhere is asked here.
+    let rest = match rest.strip_prefix("0.0.0.0") {
+        Some(port) => format!("127.0.0.1{port}"),
+        None => rest.to_owned(),
+    };
+    let host_part = rest.split('/').next().unwrap_or(&rest);
+    let has_port = host_part.rsplit_once(':').is_some_and(|(_, port)| {
+        !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    match (has_port, scheme) {
+        (true, _) | (false, "https") => format!("{scheme}://{rest}/v1"),
+        (false, _) => format!("{scheme}://{rest}:{PORT}/v1"),
+    }
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn given(variable: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+    let value = variable(name)?.trim().to_owned();
+    (!value.is_empty()).then_some(value)
+}
+
+/// There is no provider of this name.
+pub(crate) fn unknown(name: &str) -> ModelError {
+    let known: Vec<&str> = Provider::all().iter().map(Provider::name).collect();
+    let message = format!(
+        "`{name}` names no provider: write `PROVIDER::MODEL`, with a provider out of {}",
+        known.join(", ")
+    );
+    ModelError::new(ModelErrorKind::InvalidRequest, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(name: &str, variables: &[(&str, &str)]) -> Result<Arc<dyn LanguageModel>, ModelError> {
+        let (provider, model) = crate::split(name).unwrap();
+        let provider = Provider::named(provider)?;
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name)?;
+            Some(found.1.to_owned())
+        };
+        provider.model_with(model, &provider.address(&variable), &variable)
+    }
+
+    #[test]
+    fn every_provider_has_an_address_and_a_key_or_needs_none() {
+        for provider in Provider::all() {
+            let address = provider.address(&|_| None);
+            assert!(address.starts_with("http"), "{provider:?} {address}");
+            assert_eq!(
+                provider.key_variable().is_none(),
+                provider.is_local(),
+                "{provider:?}"
+            );
+            assert_eq!(Provider::named(provider.name()).unwrap(), provider);
+        }
+    }
+
+    #[test]
+    fn every_provider_gives_a_model() {
+        for provider in Provider::all() {
+            let key = |_: &str| Some("http://localhost:1/v1".to_owned());
+            let address = provider.address(&key);
+            let model = provider.model_with("m", &address, &key).unwrap();
+            assert_eq!(model.name(), "m", "{provider:?}");
+            assert_eq!(
+                model.base_url(),
+                Some("http://localhost:1/v1"),
+                "{provider:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_usual_ones_are_asked_where_they_are() {
+        let address = |name: &str| {
+            let key = [
+                ("GROQ_API_KEY", "k"),
+                ("ANTHROPIC_API_KEY", "k"),
+                ("GOOGLE_API_KEY", "k"),
+            ];
+            model(name, &key).unwrap().base_url().unwrap().to_owned()
+        };
+        assert_eq!(address("groq::m"), "https://api.groq.com/openai/v1");
+        assert_eq!(address("anthropic::m"), "https://api.anthropic.com/v1");
+        let gemini = "https://generativelanguage.googleapis.com/v1beta";
+        assert_eq!(address("gemini::m"), gemini);
+        assert_eq!(address("google::m"), gemini);
+        assert_eq!(address("ollama::m"), "http://127.0.0.1:11434/v1");
+        assert_eq!(address("llamacpp::m"), "http://127.0.0.1:8080/v1");
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let error = model("groq::m", &[("GROQ_API_KEY", " ")]).unwrap_err();
+        assert_eq!(error.kind(), ModelErrorKind::Authentication);
+        assert!(error.to_string().contains("GROQ_API_KEY"), "{error}");
+        assert!(model("openai::m", &[]).is_err());
+        assert!(model("openai::m", &[("OPENAI_BASE_URL", "http://localhost:1/v1")]).is_ok());
+        let error = model("grok::m", &[]).unwrap_err();
+        assert!(error.to_string().contains("xai"), "{error}");
+        let error = model("ollama::", &[]).unwrap_err();
+        assert!(error.to_string().contains("names no model"), "{error}");
+        let bad = [("GROQ_API_KEY", "k"), ("GROQ_BASE_URL", "nowhere")];
+        let error = model("groq::m", &bad).unwrap_err();
+        assert!(error.to_string().contains("GROQ_BASE_URL"), "{error}");
+    }
+
+    #[test]
+    fn every_way_to_write_the_host_of_ollama_is_understood() {
+        for (written, address) in [
+            ("localhost", "http://localhost:11434/v1"),
+            ("localhost:1", "http://localhost:1/v1"),
+            ("0.0.0.0", "http://127.0.0.1:11434/v1"),
+            ("0.0.0.0:80", "http://127.0.0.1:80/v1"),
+            ("http://h:1/", "http://h:1/v1"),
+            ("http://h:1/v1", "http://h:1/v1"),
+            ("https://h/ollama", "https://h/ollama/v1"),
+            ("[::1]:1", "http://[::1]:1/v1"),
+        ] {
+            assert_eq!(ollama_address(Some(written)), address, "{written}");
+        }
+    }
+}

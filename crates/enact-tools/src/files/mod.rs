@@ -1,0 +1,209 @@
+//! Files, confined to one folder.
+//!
+//! Every access goes through a handle of the folder, so that no path leads out of it: not by
+//! `..`, not by an absolute path and not by a symbolic link. What the model is told never holds
+//! the folder's own path.
+
+mod folder;
+mod read;
+mod search;
+mod walk;
+mod write;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use self::folder::Folder;
+use super::off_thread;
+use enact_core::tool::{FnTool, Tools};
+
+/// A folder that an agent may work in.
+#[derive(Debug, Clone)]
+pub struct Files {
+    folder: Arc<Folder>,
+}
+
+/// A folder that cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("the folder `{}` cannot be opened: {source}", folder.display())]
+pub struct FilesError {
+    folder: PathBuf,
+    source: io::Error,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ListArgs {
+    /// A folder, such as `notes/2025`; the whole of it unless given.
+    path: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReadArgs {
+    /// Such as `notes/today.txt`.
+    path: String,
+    /// The first line to read; 1 unless given.
+    from_line: Option<usize>,
+    /// How many lines to read; 400 at most.
+    max_lines: Option<usize>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct SearchArgs {
+    /// The text to look for, as it is: no wildcards.
+    text: String,
+    /// A folder or a file to search in; everything unless given.
+    path: Option<String>,
+    /// Whether upper and lower case differ; they do not unless this is true.
+    case_sensitive: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WriteArgs {
+    /// Such as `reports/today.md`; folders that are missing are made.
+    path: String,
+    /// The whole content of the file; what was there before is replaced.
+    content: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct AppendArgs {
+    /// Such as `notes/diary.md`; the file and folders that are missing are made.
+    path: String,
+    /// What comes after all that is there, as it is: end lines with a line break.
+    text: String,
+}
+
+impl Files {
+    /// Opens a folder for an agent to work in.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, FilesError> {
+        let path = folder.as_ref();
+        match Dir::open_ambient_dir(path, ambient_authority()) {
+            Ok(dir) => Ok(Self {
+                folder: Arc::new(Folder::new(dir)),
+            }),
+            Err(source) => Err(FilesError {
+                folder: path.to_owned(),
+                source,
+            }),
+        }
+    }
+
+    /// All tools: `list_files`, `read_file`, `search_files`, and those that ask a person first,
+    /// `write_file` and `append_file`.
+    pub fn tools(&self) -> Tools {
+        self.reading_tools()
+            .with(self.write_file())
+            .with(self.append_file())
+    }
+
+    /// The tools that change nothing.
+    pub fn reading_tools(&self) -> Tools {
+        Tools::new()
+            .with(self.list_files())
+            .with(self.read_file())
+            .with(self.search_files())
+    }
+
+    /// The tool `list_files`: the names in a folder.
+    pub fn list_files(&self) -> FnTool {
+        let folder = Arc::clone(&self.folder);
+        FnTool::new(
+            "list_files",
+            "Lists the files and folders in a folder; names of folders end with `/`.",
+            move |args: ListArgs, _context| {
+                let folder = Arc::clone(&folder);
+                off_thread(move || walk::list(&folder, args.path.as_deref().unwrap_or_default()))
+            },
+        )
+        .built_in()
+        .read_only()
+    }
+
+    /// The tool `read_file`: the lines of a text file.
+    pub fn read_file(&self) -> FnTool {
+        let folder = Arc::clone(&self.folder);
+        FnTool::new(
+            "read_file",
+            "Reads a text file, whole or from a line on.",
+            move |args: ReadArgs, context| {
+                let folder = Arc::clone(&folder);
+                off_thread(move || {
+                    let (first, most) = (args.from_line, args.max_lines);
+                    read::lines(&folder, &args.path, first, most, context.secrets())
+                })
+            },
+        )
+        .built_in()
+        .read_only()
+    }
+
+    /// The tool `search_files`: the lines that hold a text.
+    pub fn search_files(&self) -> FnTool {
+        let folder = Arc::clone(&self.folder);
+        FnTool::new(
+            "search_files",
+            "Finds the lines that hold a text, in all text files below a folder, as \
+             `file:line: text`.",
+            move |args: SearchArgs, context| {
+                let folder = Arc::clone(&folder);
+                off_thread(move || {
+                    let path = args.path.as_deref().unwrap_or_default();
+                    let case = match args.case_sensitive {
+                        Some(true) => search::Case::Differs,
+                        _ => search::Case::Ignored,
+                    };
+                    search::find(&folder, path, &args.text, case, &context)
+                })
+            },
+        )
+        .built_in()
+        .read_only()
+    }
+
+    /// The tool `write_file`: makes or replaces a file, after a person agreed.
+    pub fn write_file(&self) -> FnTool {
+        let folder = Arc::clone(&self.folder);
+        FnTool::new(
+            "write_file",
+            "Writes a text file: makes it, or replaces what it holds.",
+            move |args: WriteArgs, _context| {
+                let folder = Arc::clone(&folder);
+                off_thread(move || write::replace(&folder, &args.path, &args.content))
+            },
+        )
+        .built_in()
+        .require_confirmation()
+        .serial()
+    }
+
+    /// The tool `append_file`: adds to the end of a file, after a person agreed.
+    pub fn append_file(&self) -> FnTool {
+        let folder = Arc::clone(&self.folder);
+        FnTool::new(
+            "append_file",
+            "Adds text to the end of a text file: keeps what it holds, and makes it if it is \
+             missing.",
+            move |args: AppendArgs, _context| {
+                let folder = Arc::clone(&folder);
+                off_thread(move || write::append(&folder, &args.path, &args.text))
+            },
+        )
+        .built_in()
+        .require_confirmation()
+        .serial()
+    }
+}
+
+#[cfg(test)]
+mod tests;

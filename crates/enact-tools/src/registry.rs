@@ -1,0 +1,145 @@
+//! Built-in tools by name, for those who only have words: a command line, a configuration file.
+
+use super::{Files, ask_user, calculator, current_time, note, read_observation};
+use enact_core::tool::Tools;
+
+/// The names of all built-in tools but those that have to be set up.
+pub const NAMES: &[&str] = &[
+    "ask_user",
+    "calculator",
+    "current_time",
+    "note",
+    "read_observation",
+    "list_files",
+    "read_file",
+    "search_files",
+    "write_file",
+    "append_file",
+];
+
+/// The names of the tools that need a folder.
+pub const FILE_TOOL_NAMES: &[&str] = &[
+    "list_files",
+    "read_file",
+    "search_files",
+    "write_file",
+    "append_file",
+];
+
+/// The names of the tools that reach further, and have to be told how far.
+pub const SET_UP_TOOL_NAMES: &[&str] = &["http_get", "shell"];
+
+/// A name that gives no tool.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PickError {
+    /// There is no such tool.
+    #[error("unknown tool `{name}`: {}", suggestion(near))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names that come nearest.
+        near: Vec<&'static str>,
+    },
+    /// The tool works in a folder, and none was given.
+    #[error("the tool `{0}` needs a folder to work in")]
+    NeedsFolder(&'static str),
+    /// The tool reaches further than others, and was not told how far.
+    #[error("the tool `{0}` has to be set up first")]
+    NeedsSetUp(&'static str),
+}
+
+/// The tools of these names, in this order; a name that is repeated counts once.
+pub fn pick<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+    files: Option<&Files>,
+) -> Result<Tools, PickError> {
+    let mut tools = Tools::new();
+    for name in names {
+        if tools.get(name).is_some() {
+            continue;
+        }
+        if let Some(known) = SET_UP_TOOL_NAMES.iter().find(|known| **known == name) {
+            return Err(PickError::NeedsSetUp(known));
+        }
+        let Some(known) = NAMES.iter().copied().find(|known| *known == name) else {
+            return Err(PickError::Unknown {
+                name: name.to_owned(),
+                near: nearest(name),
+            });
+        };
+        tools = match (known, files) {
+            ("ask_user", _) => tools.with(ask_user()),
+            ("calculator", _) => tools.with(calculator()),
+            ("current_time", _) => tools.with(current_time()),
+            ("note", _) => tools.with(note()),
+            ("read_observation", _) => tools.with(read_observation()),
+            ("list_files", Some(files)) => tools.with(files.list_files()),
+            ("read_file", Some(files)) => tools.with(files.read_file()),
+            ("search_files", Some(files)) => tools.with(files.search_files()),
+            ("write_file", Some(files)) => tools.with(files.write_file()),
+            ("append_file", Some(files)) => tools.with(files.append_file()),
+            (_, _) => return Err(PickError::NeedsFolder(known)),
+        };
+    }
+    Ok(tools)
+}
+
+fn nearest(name: &str) -> Vec<&'static str> {
+    let name = name.to_lowercase();
+    let mut near: Vec<(f64, &'static str)> = NAMES
+        .iter()
+        .chain(SET_UP_TOOL_NAMES)
+        .map(|known| (strsim::jaro_winkler(&name, known), *known))
+        .filter(|(score, _)| *score > 0.75)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+fn suggestion(near: &[&str]) -> String {
+    let quoted = |names: &[&str]| -> String {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        names.join(", ")
+    };
+    if near.is_empty() {
+        format!("there are {}", quoted(&[NAMES, SET_UP_TOOL_NAMES].concat()))
+    } else {
+        format!("did you mean {}?", quoted(near))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_gives_its_tool() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Files::open(folder.path()).unwrap();
+        let tools = pick(NAMES.iter().copied().chain(["calculator"]), Some(&files)).unwrap();
+        assert_eq!(tools.names().collect::<Vec<_>>(), NAMES);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_name_is_said() {
+        assert_eq!(
+            pick(["calculater"], None).unwrap_err().to_string(),
+            "unknown tool `calculater`: did you mean `calculator`?"
+        );
+        assert_eq!(
+            pick(["zzz"], None).unwrap_err().to_string(),
+            "unknown tool `zzz`: there are `ask_user`, `calculator`, `current_time`, `note`, \
+             `read_observation`, `list_files`, `read_file`, `search_files`, `write_file`, \
+             `append_file`, `http_get`, `shell`"
+        );
+        assert_eq!(
+            pick(["shell"], None).unwrap_err().to_string(),
+            "the tool `shell` has to be set up first"
+        );
+        assert_eq!(
+            pick(["read_file"], None).unwrap_err().to_string(),
+            "the tool `read_file` needs a folder to work in"
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! Commands of the shell, in one folder, within limits. A person is asked first.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::Command;
+
+use enact_core::model::Secrets;
+use enact_core::tool::{FnTool, ToolError};
+
+/// Variables that a command sees unless others are allowed: none that holds a key.
+const USUAL: [&str; 8] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LANG",
+    "LC_ALL",
+    "TERM",
+    "TMPDIR",
+    "SystemRoot",
+];
+const TIMEOUT: Duration = Duration::from_secs(60);
+const MAX_OUTPUT: usize = 20_000;
+/// How long the output of a command that has ended may take to arrive.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// A folder in which an agent may run commands, each after a person agreed.
+///
+/// A command starts in the folder and may leave it: what it may do is decided by who approves it, and
+/// by the rights of this process.
+///
+/// ```no_run
+/// # use enact::tool::builtin::{Shell, ShellError};
+/// # fn build() -> Result<enact::Tools, ShellError> {
+/// let tools = enact::Tools::new().with(Shell::in_folder("project")?.shell());
+/// # Ok(tools)
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Shell {
+    folder: PathBuf,
+    variables: Vec<String>,
+    timeout: Duration,
+    max_output: usize,
+}
+
+/// A folder in which nothing can be run.
+#[derive(Debug, thiserror::Error)]
+#[error("commands cannot run in `{}`: {source}", folder.display())]
+pub struct ShellError {
+    folder: PathBuf,
+    source: io::Error,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// The command, as typed into `sh`. It gets no input.
+    command: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Ran {
+    /// None if a signal ended it.
+    exit_code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Shell {
+    /// Runs commands in this folder.
+    ///
+    /// # Errors
+    /// When there is no such folder.
+    pub fn in_folder(folder: impl AsRef<Path>) -> Result<Self, ShellError> {
+        let given = folder.as_ref();
+        let wrong = |source| ShellError {
+            folder: given.to_owned(),
+            source,
+        };
+        let folder = given.canonicalize().map_err(wrong)?;
+        if !folder.is_dir() {
+            return Err(wrong(io::Error::from(io::ErrorKind::NotADirectory)));
+        }
+        Ok(Self {
+            folder,
+            variables: Vec::new(),
+            timeout: TIMEOUT,
+            max_output: MAX_OUTPUT,
+        })
+    }
+
+    /// The same, where commands see these variables, too, beside PATH, HOME and the like.
+    #[must_use]
+    pub fn with_variables<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.variables.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// The same with another time limit than a minute.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// The same, showing this many bytes of each output instead of 20,000: half from its beginning,
+    /// half from its end.
+    #[must_use]
+    pub fn with_max_output(self, bytes: usize) -> Self {
+        Self {
+            max_output: bytes,
+            ..self
+        }
+    }
+
+    /// The tool `shell`: runs one command, after a person agreed.
+    pub fn shell(&self) -> FnTool {
+        let shell = Arc::new(self.clone());
+        FnTool::new(
+            "shell",
+            "Runs a command in a shell, without input, and gives its exit code and output. A \
+             person has to agree first.",
+            move |args: Args, context| {
+                let shell = Arc::clone(&shell);
+                async move { shell.run(&args.command, context.secrets()).await }
+            },
+        )
+        .built_in()
+        .require_confirmation()
+        .serial()
+        .timeout(self.timeout)
+    }
+
+    async fn run(&self, command: &str, secrets: &Secrets) -> Result<Ran, ToolError> {
+        let names = USUAL.iter().copied();
+        let names = names.chain(self.variables.iter().map(String::as_str));
+        let seen = names.filter_map(|name| Some((name, std::env::var_os(name)?)));
+        let mut process = if cfg!(windows) {
+            let mut process = Command::new("cmd");
+            process.arg("/C");
+            process
+        } else {
+            let mut process = Command::new("sh");
+            process.arg("-c");
+            process
+        };
+        process
+            .arg(command)
+            .current_dir(&self.folder)
+            .env_clear()
+            .envs(seen)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        // A group of its own: whatever the command starts is ended with it.
+        #[cfg(unix)]
+        process.process_group(0);
+        let mut child = process.spawn()?;
+        let group = Group(child.id());
+        let (mut out, mut err) = (Bounded::new(self.max_output), Bounded::new(self.max_output));
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let status = {
+            let reading = async { tokio::join!(out.read(stdout), err.read(stderr)) };
+            let mut reading = std::pin::pin!(reading);
+            let waiting = child.wait();
+            let mut waiting = std::pin::pin!(waiting);
+            let mut is_read = false;
+            let status = loop {
+                tokio::select! {
+                    status = &mut waiting => break status,
+                    _ = &mut reading, if !is_read => is_read = true,
+                }
+            };
+            // What still runs in the background is over, and lets go of the pipes.
+            drop(group);
+            if !is_read {
+                // One that left the group may hold them for longer.
+                let _ = tokio::time::timeout(LAST_WORDS, reading).await;
+            }
+            status
+        };
+        Ok(Ran {
+            exit_code: status.ok().as_ref().and_then(ExitStatus::code),
+            stdout: out.text(secrets),
+            stderr: err.text(secrets),
+        })
+    }
+}
+
+/// The processes of a command. Dropped when it is over, given up or out of time: then all end.
+struct Group(Option<u32>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = self.0.and_then(|group| i32::try_from(group).ok()) {
+            use nix::sys::signal::{Signal, killpg};
+            use nix::unistd::Pid;
+
+            // One that is gone already is no error.
+            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+        }
+    }
+}
+
+/// The beginning and the end of an output, however long it is.
+struct Bounded {
+    half: usize,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    left_out: u64,
+    is_over: bool,
+}
+
+impl Bounded {
+    fn new(bytes: usize) -> Self {
+        Self {
+            half: bytes / 2,
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            left_out: 0,
+            is_over: false,
+        }
+    }
+
+    async fn read(&mut self, from: Option<impl AsyncRead + Unpin>) {
+        let Some(mut from) = from else { return };
+        let mut piece = [0; 8192];
+        while !self.is_over {
+            match from.read(&mut piece).await {
+                Ok(count) if count > 0 => self.take(&piece[..count]),
+                _ => self.is_over = true,
+            }
+        }
+    }
+
+    fn take(&mut self, piece: &[u8]) {
+        let room = (self.half - self.head.len()).min(piece.len());
+        self.head.extend(&piece[..room]);
+        self.tail.extend(&piece[room..]);
+        let excess = self.tail.len().saturating_sub(self.half);
+        self.tail.drain(..excess);
+        self.left_out += excess as u64;
+    }
+
+    /// The output without secrets, which may lie across what is left out.
+    fn text(mut self, secrets: &Secrets) -> String {
+        match self.left_out {
+            // Nothing is between them: a character may lie across.
+            0 => {
+                let whole: Vec<u8> = self.head.iter().chain(&self.tail).copied().collect();
+                secrets
+                    .redact(&String::from_utf8_lossy(&whole))
+                    .into_owned()
+            }
+            bytes => {
+                // Half a character would hide half a secret beside it.
+                let half = char::REPLACEMENT_CHARACTER;
+                let head = String::from_utf8_lossy(&self.head);
+                let head = secrets.redact_head(head.trim_end_matches(half));
+                let tail = String::from_utf8_lossy(self.tail.make_contiguous());
+                let tail = secrets.redact_tail(tail.trim_start_matches(half));
+                format!("{head}\n… {bytes} bytes left out …\n{tail}")
+            }
+        }
+    }
+}
