@@ -145,7 +145,7 @@ fn the_summary_lists_every_page_once() {
 
 #[test]
 fn every_page_with_rust_is_compiled() {
-    let book = ["enact", "enact-local", "enact-mcp", "enact-otel"]
+    let book = ["enact", "enact-llama", "enact-mcp", "enact-otel"]
         .map(|name| read(&root().join("crates").join(name).join("src/lib.rs")))
         .concat();
     for page in pages() {

@@ -1,6 +1,6 @@
 //! How far a file is, on a terminal.
 
-use enact_local::Progress;
+use enact_models::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::view::{Screen, Stream};

@@ -9,7 +9,8 @@ use crate::exit::Failure;
 /// The model in a file: by its name on the shelf, or by its path.
 #[cfg(feature = "local")]
 pub(crate) fn load(name: &str) -> Result<Arc<dyn LanguageModel>, Failure> {
-    use enact_local::{LocalModel, Shelf};
+    use enact_llama::LocalModel;
+    use enact_models::Shelf;
 
     use super::bar::Bar;
 

@@ -3,7 +3,7 @@
 mod bar;
 mod load;
 
-use enact_local::{Checksum, Hub, Kept, Shelf, ShelfError, ShelfErrorKind, Wanted};
+use enact_models::{Checksum, Hub, Kept, Shelf, ShelfError, ShelfErrorKind, Wanted};
 use serde_json::{Value, json};
 
 pub(crate) use self::load::load;

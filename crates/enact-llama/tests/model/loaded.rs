@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use enact::model::{Message, ModelOptions, Prompt, Request};
-use enact_local::{Loading, LocalModel};
+use enact_llama::{Loading, LocalModel};
 
 pub(crate) fn file() -> PathBuf {
     match std::env::var_os("ENACT_TEST_MODEL") {

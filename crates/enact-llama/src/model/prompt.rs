@@ -1,6 +1,6 @@
 //! From a conversation to tokens. What people and tools say can never become a control token.
 
-use enact::model::{Function, Message, ModelError, ModelErrorKind, Part, RawCall, Request};
+use enact_core::model::{Function, Message, ModelError, ModelErrorKind, Part, RawCall, Request};
 use llama_cpp_2::model::{LlamaChatMessage, LlamaChatTemplate, LlamaModel};
 use llama_cpp_2::token::LlamaToken;
 use serde_json::json;

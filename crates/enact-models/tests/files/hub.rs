@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use enact_local::Checksum;
+use enact_models::Checksum;
 use enact_test_server::{Received, TestServer, Turn};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};

@@ -18,12 +18,12 @@ use crate::shelf::{self, Kept, Shelf};
 /// What is wanted of a hub: `owner/repo/file.gguf`, or `owner/repo` if that has one model file alone.
 ///
 /// ```
-/// use enact_local::Wanted;
+/// use enact_models::Wanted;
 ///
 /// let wanted: Wanted = "owner/repo/small.gguf".parse()?;
 /// let wanted = wanted.with_name("small");
 /// assert!("small.gguf".parse::<Wanted>().is_err());
-/// # Ok::<(), enact_local::ShelfError>(())
+/// # Ok::<(), enact_models::ShelfError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {

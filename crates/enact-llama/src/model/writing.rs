@@ -1,6 +1,8 @@
 //! One reply, written token by token in the form that was asked for.
 
-use enact::model::{Chunk, FinishReason, Function, ModelError, ModelErrorKind, Request, Usage};
+use enact_core::model::{
+    Chunk, FinishReason, Function, ModelError, ModelErrorKind, Request, Usage,
+};
 use llama_cpp_2::token::LlamaToken;
 
 use super::engine::{Engine, Picker, Stopped};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread::JoinHandle;
 
-use enact::model::{Chunk, ModelError, ModelErrorKind, Request};
+use enact_core::model::{Chunk, ModelError, ModelErrorKind, Request};
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::model::params::LlamaModelParams;
@@ -64,7 +64,7 @@ impl Worker {
         let (jobs, received) = mpsc::channel::<Job>();
         let (ready, is_ready) = mpsc::sync_channel(1);
         let spawned = std::thread::Builder::new()
-            .name("enact-local".to_owned())
+            .name("enact-llama".to_owned())
             .spawn(move || {
                 if let Err(error) = work(plan, &received, &ready) {
                     // Nobody hears it if whoever waited has gone.

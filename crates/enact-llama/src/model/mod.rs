@@ -13,21 +13,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use enact::LanguageModel;
-use enact::model::{
+use enact_core::LanguageModel;
+use enact_core::model::{
     Capabilities, ModelError, ModelErrorKind, ReplyStream, Request, ToolChoice, cut_repetition,
 };
+use enact_models::is_gguf;
 use futures_util::stream;
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::gguf;
 use worker::{Job, Plan, Watcher, Worker};
 
 /// A GGUF model that runs inside the process, by llama.cpp.
 ///
 /// ```no_run
 /// use enact::{ReAct, Tools};
-/// use enact_local::LocalModel;
+/// use enact_llama::LocalModel;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let model = LocalModel::file("qwen2.5-7b-instruct-q4_k_m.gguf").load()?;
@@ -44,9 +44,9 @@ use worker::{Job, Plan, Watcher, Worker};
 /// - **Nothing is read twice**: what a prompt has in common with the last one is kept, and counts
 ///   as cached.
 /// - **One request at a time**: one thread owns the model. Dropping a reply stops it within a token.
-/// - **2048 tokens** are the most that a reply has, unless [told otherwise](enact::model::ModelOptions::max_tokens).
+/// - **2048 tokens** are the most that a reply has, unless [told otherwise](enact_core::model::ModelOptions::max_tokens).
 /// - **The likeliest token** is taken, unless a temperature is asked for; a seed makes it repeatable.
-/// - Pictures and [extra options](enact::model::ModelOptions::extra) are refused, a reasoning
+/// - Pictures and [extra options](enact_core::model::ModelOptions::extra) are refused, a reasoning
 ///   effort has no meaning.
 ///
 /// Clones share the model. It is unloaded with the last of them.
@@ -224,7 +224,7 @@ fn usual_threads() -> NonZeroU32 {
 /// llama.cpp only says that it failed; this says why, in the usual cases.
 fn check(file: &Path) -> Result<(), ModelError> {
     let shown = file.display();
-    match gguf::is_gguf(file) {
+    match is_gguf(file) {
         Ok(true) => Ok(()),
         Ok(false) => {
             let message = format!("`{shown}` is no GGUF file: name one that llama.cpp can load");

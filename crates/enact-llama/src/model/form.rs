@@ -1,6 +1,8 @@
 //! What form a reply has to have, and the grammars that hold the model to it.
 
-use enact::model::{Function, ModelError, ModelErrorKind, Request, ResponseFormat, ToolChoice};
+use enact_core::model::{
+    Function, ModelError, ModelErrorKind, Request, ResponseFormat, ToolChoice,
+};
 use serde_json::{Value, json};
 
 /// The rule that a grammar begins with.

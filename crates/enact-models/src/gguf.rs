@@ -8,7 +8,10 @@ use std::path::Path;
 const MAGIC: [u8; 4] = *b"GGUF";
 
 /// Whether a file is in the form that llama.cpp loads.
-pub(crate) fn is_gguf(path: &Path) -> io::Result<bool> {
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn is_gguf(path: &Path) -> io::Result<bool> {
     let mut magic = [0; MAGIC.len()];
     match File::open(path)?.read_exact(&mut magic) {
         Ok(()) => Ok(magic == MAGIC),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use enact_local::{Progress, Shelf, ShelfErrorKind};
+use enact_models::{Progress, Shelf, ShelfErrorKind};
 
 use crate::hub::{model, sha256};
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use enact_local::{Hub, Kept, Progress, Shelf, ShelfError, ShelfErrorKind, Wanted};
+use enact_models::{Hub, Kept, Progress, Shelf, ShelfError, ShelfErrorKind, Wanted};
 use enact_test_server::TestServer;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use enact::LanguageModel as _;
 use enact::model::ModelErrorKind;
-use enact_local::LocalModel;
+use enact_llama::LocalModel;
 
 use crate::loaded::{asking, loading};
 
