@@ -3,14 +3,12 @@
 //! [`model`] takes a name such as `anthropic::claude-sonnet-4-5`, `groq::llama-3.3-70b-versatile`
 //! or `gemini::gemini-2.5-flash` and gives a model that behaves like every other of enact's: tools
 //! and parallel calls, reasoning that goes back to the provider, usage with cached tokens, response
-//! schemas, errors with kinds.
+//! schemas, errors with kinds, and retries after failures that may pass.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), enact::model::ModelError> {
-//! use enact::model::Retrying;
-//!
 //! // The key is in GEMINI_API_KEY.
-//! let model = Retrying::new(enact_providers::model("gemini::gemini-2.5-flash")?);
+//! let model = enact::model("gemini::gemini-2.5-flash")?;
 //! # Ok(())
 //! # }
 //! ```
@@ -37,7 +35,7 @@ mod provider;
 use std::sync::Arc;
 
 use enact_core::LanguageModel;
-use enact_core::model::ModelError;
+use enact_core::model::{ModelError, Retrying};
 
 pub use self::anthropic::Anthropic;
 pub use self::genai::client::Genai;
@@ -59,8 +57,20 @@ pub fn split(name: &str) -> Option<(&str, &str)> {
     name.split_once(SEPARATOR)
 }
 
-/// The model of this name, such as `gemini::gemini-2.5-flash`, with the key and the address that
-/// the environment names for its provider.
+/// The model of this name, such as `anthropic::claude-sonnet-4-5`, with the key and the address that
+/// the environment names for its provider. It [asks again](Retrying) after failures that may pass;
+/// [`Provider::model`] gives one that does not.
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use enact::{ReAct, Tools};
+///
+/// // The key is in ANTHROPIC_API_KEY.
+/// let model = enact::model("anthropic::claude-sonnet-4-5")?;
+/// let agent = ReAct::dynamic("question -> answer", Tools::new())?.with_model(model);
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Errors
 /// When there is no such provider, or the environment has no key for it.
@@ -68,5 +78,26 @@ pub fn model(name: &str) -> Result<Arc<dyn LanguageModel>, ModelError> {
     let Some((provider, model)) = split(name) else {
         return Err(provider::unknown(name));
     };
-    Provider::named(provider)?.model(model)
+    let model = Provider::named(provider)?.model(model)?;
+    Ok(Arc::new(Retrying::new(model)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_by_its_name_is_retried() {
+        // A local server needs no key.
+        let model = model("ollama::qwen3").unwrap();
+        assert_eq!(model.name(), "qwen3");
+        assert!(format!("{model:?}").starts_with("Retrying"), "{model:?}");
+    }
+
+    #[test]
+    fn a_name_without_a_known_provider_is_refused() {
+        for name in ["qwen3", "nobody::qwen3"] {
+            assert!(model(name).is_err(), "{name}");
+        }
+    }
 }

@@ -29,7 +29,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), enact::Error> {
-//! // A script stands for the model here; `model::OpenAi` asks a real one.
+//! // A script stands for the model here; `enact::model("anthropic::claude-sonnet-4-5")?` is a real one.
 //! let model = ScriptedModel::new([
 //!     call("weather", json!({"city": "Paris"})).thinking("I look it up."),
 //!     call("submit", json!({"answer": "It is mild.", "celsius": 20})),
@@ -50,12 +50,15 @@
 //! | the root | [`ReAct`], [`Predict`], [`ChainOfThought`]; what a call takes ([`Call`]) and gives ([`Outcome`], [`Prediction`], [`Paused`], [`Error`]) |
 //! | [`signature`](mod@signature) | fields, types, arrow strings, checks of values |
 //! | [`tool`](mod@tool) | what an agent can do: [`Tool`], [`FnTool`], what a running call knows |
-//! | [`model`] | whom it asks: [`LanguageModel`], the OpenAI-compatible client, retries, the scripted model |
+//! | [`model`](mod@model) | whom it asks: [`LanguageModel`], the clients of providers, retries, the scripted model |
 //! | [`adapter`] | how tasks are put into words, and replies read |
 //! | [`run`] | the log of a run, and its views: history, trajectory, questions |
 //! | [`predictor`] | the inner requests of a module, demonstrations, saved state |
 //! | [`telemetry`] | the spans of a run, for `tracing` and OpenTelemetry |
 //! | [`react`] | the pure core: what a run does next, as a function of its log |
+//!
+//! A model of a provider by its name: [`model()`]. What most programs need in one line:
+//! `use enact::prelude::*`, see [`prelude`].
 //!
 //! Macros: [`derive@Signature`], [`signature!`], [`macro@tool`], [`macro@toolbox`], [`tools!`],
 //! [`values!`].
@@ -92,6 +95,9 @@ pub use enact_core::*;
 pub use enact_mcp as mcp;
 #[cfg(feature = "providers")]
 pub use enact_providers as providers;
+#[cfg(feature = "providers")]
+#[doc(inline)]
+pub use enact_providers::model;
 #[cfg(feature = "sqlite")]
 pub use enact_sqlite as sqlite;
 
@@ -112,6 +118,31 @@ pub mod tool {
     #[cfg(feature = "tools")]
     #[doc(inline)]
     pub use enact_tools as builtin;
+}
+
+/// What most programs need: `use enact::prelude::*`.
+///
+/// ```
+/// use enact::prelude::*;
+///
+/// /// Adds two numbers.
+/// #[tool(read_only)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// # fn main() -> Result<(), enact::Error> {
+/// let agent = ReAct::dynamic("question -> answer: int", tools![add])?;
+/// # let _ = agent;
+/// # Ok(())
+/// # }
+/// ```
+pub mod prelude {
+    #[doc(no_inline)]
+    pub use crate::{
+        ChainOfThought, Decision, FnTool, LanguageModel, Outcome, Predict, ReAct, Signature,
+        ToolContext, ToolError, Tools, signature, tool, toolbox, tools, values,
+    };
 }
 
 /// Every snippet in the README and the book is compiled, and run unless it needs a server.
