@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::program::Program;
 use crate::adapter::{ReadCall, Repair, RepairKind};
 use crate::run::{Call, PlannedCall};
-use crate::signature::{Field, Validator, Values};
+use crate::signature::{Field, Validator, Values, did_you_mean};
 use crate::tool::ToolSpec;
 
 /// How many names an answer to an unknown name may list.
@@ -226,17 +226,7 @@ fn unknown_name<'a>(
 ) -> String {
     let shown: String = name.chars().take(64).collect();
     let names: Vec<&str> = specs.map(|spec| spec.name.as_str()).collect();
-    let mut near: Vec<(f64, &str)> = names
-        .iter()
-        .map(|known| {
-            (
-                strsim::jaro_winkler(&shown.to_lowercase(), &known.to_lowercase()),
-                *known,
-            )
-        })
-        .filter(|(score, _)| *score > 0.75)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let near = did_you_mean(&shown, names.iter().copied());
     let quoted = |names: &mut dyn Iterator<Item = &str>| {
         names
             .take(MAX_NAMES)
@@ -245,7 +235,7 @@ fn unknown_name<'a>(
             .join(", ")
     };
     if !near.is_empty() {
-        let near = quoted(&mut near.into_iter().map(|(_, name)| name));
+        let near = quoted(&mut near.into_iter());
         let end = done.map(|done| format!(" To end the task call `{done}`."));
         return format!(
             "Unknown tool `{shown}`. Did you mean {near}?{}",
