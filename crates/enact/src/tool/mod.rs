@@ -7,6 +7,7 @@
 pub mod builtin;
 mod confirmation;
 mod context;
+mod environment;
 mod error;
 mod function;
 mod identity;
@@ -23,6 +24,7 @@ use enact_signature::Values;
 
 pub use confirmation::Confirmation;
 pub use context::{Progress, ToolContext};
+pub use environment::Environment;
 pub use error::ToolError;
 pub use function::{FnTool, parameters_of, read_args};
 pub use output::{IntoToolResult, ToolOutput};

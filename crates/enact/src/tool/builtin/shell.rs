@@ -13,19 +13,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 
 use crate::model::Secrets;
-use crate::tool::{FnTool, ToolError};
+use crate::tool::{Environment, FnTool, ToolError};
 
-/// Variables that a command sees unless others are allowed: none that holds a key.
-const USUAL: [&str; 8] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LANG",
-    "LC_ALL",
-    "TERM",
-    "TMPDIR",
-    "SystemRoot",
-];
 const TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_OUTPUT: usize = 20_000;
 /// How long the output of a command that has ended may take to arrive.
@@ -46,7 +35,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub struct Shell {
     folder: PathBuf,
-    variables: Vec<String>,
+    environment: Environment,
     timeout: Duration,
     max_output: usize,
 }
@@ -91,7 +80,7 @@ impl Shell {
         }
         Ok(Self {
             folder,
-            variables: Vec::new(),
+            environment: Environment::new(),
             timeout: TIMEOUT,
             max_output: MAX_OUTPUT,
         })
@@ -100,7 +89,7 @@ impl Shell {
     /// The same, where commands see these variables, too, beside PATH, HOME and the like.
     #[must_use]
     pub fn with_variables<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.variables.extend(names.into_iter().map(Into::into));
+        self.environment = self.environment.allowing(names);
         self
     }
 
@@ -139,9 +128,6 @@ impl Shell {
     }
 
     async fn run(&self, command: &str, secrets: &Secrets) -> Result<Ran, ToolError> {
-        let names = USUAL.iter().copied();
-        let names = names.chain(self.variables.iter().map(String::as_str));
-        let seen = names.filter_map(|name| Some((name, std::env::var_os(name)?)));
         let mut process = if cfg!(windows) {
             let mut process = Command::new("cmd");
             process.arg("/C");
@@ -155,7 +141,7 @@ impl Shell {
             .arg(command)
             .current_dir(&self.folder)
             .env_clear()
-            .envs(seen)
+            .envs(self.environment.values())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
