@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::program::Program;
-use crate::adapter::{ReadCall, Repair, RepairKind};
+use crate::adapter::{ReadCall, Repair, RepairKind, names};
 use crate::run::{Call, PlannedCall};
 use crate::signature::{Field, Validator, Values, did_you_mean};
 use crate::tool::ToolSpec;
@@ -31,7 +31,8 @@ pub(super) fn tool_call(
         refusal: Some(refusal),
         confirm: false,
     };
-    let Some(known) = known_name(program, &name) else {
+    let known = names::meant(&name, program.tool_specs().map(|spec| spec.name.as_str()));
+    let Some(known) = known.map(str::to_owned) else {
         let refusal = unknown_tool(program, &name);
         return match raw_args {
             Ok(args) => refused(name, args, None, refusal),
@@ -188,29 +189,6 @@ fn fill_optional(fields: &[Field], mut values: Values) -> Values {
         values.entry(field.name.as_str()).or_insert_with(default);
     }
     values
-}
-
-/// The tool that a name means: itself, or the only one that differs in case and punctuation.
-fn known_name(program: &Program, name: &str) -> Option<String> {
-    if program.tool(name).is_some() {
-        return Some(name.to_owned());
-    }
-    let bare = bare_name(name);
-    let mut alike = program
-        .tool_specs()
-        .filter(|spec| bare_name(&spec.name) == bare);
-    match (alike.next(), alike.next()) {
-        (Some(spec), None) => Some(spec.name.clone()),
-        _ => None,
-    }
-}
-
-fn bare_name(name: &str) -> String {
-    let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
-    last.chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
 }
 
 fn unknown_tool(program: &Program, name: &str) -> String {
