@@ -28,7 +28,6 @@ mod calls;
 pub mod config;
 mod connection;
 mod elicitation;
-mod environment;
 mod error;
 mod handler;
 mod names;
@@ -42,7 +41,7 @@ mod source;
 mod spec;
 mod tool;
 
-pub use environment::Environment;
+pub use enact::tool::Environment;
 pub use error::{Error, ErrorKind};
 pub use names::join;
 pub use pattern::{EmptyPattern, Pattern};

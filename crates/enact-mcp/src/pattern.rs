@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use wildmatch::WildMatchPattern;
+
 /// A pattern of tool names: the name itself, with `*` for any characters.
 ///
 /// ```
@@ -18,17 +20,8 @@ pub struct Pattern(String);
 impl Pattern {
     /// Whether a name fits.
     pub fn matches(&self, name: &str) -> bool {
-        fits(&self.0, name)
-    }
-}
-
-fn fits(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
-            let starts = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
-            starts.into_iter().any(|at| fits(after, &rest[at..]))
-        }),
+        // Nothing stands for exactly one character: no name has a `\0`.
+        WildMatchPattern::<'*', '\0'>::new(&self.0).matches(name)
     }
 }
 
@@ -76,5 +69,11 @@ mod tests {
             assert_eq!(pattern.matches(name), is_match, "{pattern} {name}");
         }
         assert_eq!(" ".parse::<Pattern>(), Err(EmptyPattern));
+    }
+
+    #[test]
+    fn many_stars_are_read_at_once() {
+        let pattern: Pattern = format!("{}b", "*a".repeat(40)).parse().unwrap();
+        assert!(!pattern.matches(&"a".repeat(200)));
     }
 }

@@ -1,14 +1,16 @@
 //! A server that runs as a process: its group, its last words, its end.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::path::PathBuf;
-use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -31,8 +33,7 @@ pub(crate) struct Program {
 /// A process of a group of its own. When it is dropped, the whole group is ended.
 #[derive(Debug)]
 pub(crate) struct Process {
-    group: Option<u32>,
-    end: CancellationToken,
+    group: Group,
     gone: CancellationToken,
     words: Words,
 }
@@ -55,31 +56,24 @@ impl Process {
             .envs(variables)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .stderr(Stdio::piped());
         if let Some(folder) = &program.folder {
             command.current_dir(folder);
         }
-        // A group of its own: Ctrl-C is for the command, and what the server starts ends with it.
-        #[cfg(unix)]
-        command.process_group(0);
-        let mut child = command.spawn()?;
+        let mut child = grouped(command).spawn()?;
         let lost = || std::io::Error::other("the pipes of the process are missing");
-        let stdin = child.stdin.take().ok_or_else(lost)?;
-        let stdout = child.stdout.take().ok_or_else(lost)?;
-        let stderr = child.stderr.take().ok_or_else(lost)?;
+        let stdin = child.stdin().take().ok_or_else(lost)?;
+        let stdout = child.stdout().take().ok_or_else(lost)?;
+        let stderr = child.stderr().take().ok_or_else(lost)?;
         let words = Words::default();
         let listening = tokio::spawn(listen(stderr, words.clone()));
         let process = Self {
-            group: child.id(),
-            end: CancellationToken::new(),
+            group: Group(Arc::new(Mutex::new(child))),
             gone: CancellationToken::new(),
             words,
         };
         tokio::spawn(watch(
-            child,
-            process.group,
-            process.end.clone(),
+            process.group.clone(),
             process.gone.clone(),
             process.words.clone(),
             listening,
@@ -93,7 +87,7 @@ impl Process {
             .await
             .is_err()
         {
-            self.end.cancel();
+            self.group.kill();
             self.gone.cancelled().await;
         }
     }
@@ -117,32 +111,47 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if !self.gone.is_cancelled() {
-            // There may be no runtime left that could do this later.
-            kill(self.group);
-            self.end.cancel();
+            self.group.kill();
         }
     }
 }
 
-/// Waits for the end of a process, and ends what it leaves behind.
-async fn watch(
-    mut child: Child,
-    group: Option<u32>,
-    end: CancellationToken,
-    gone: CancellationToken,
-    words: Words,
-    listening: JoinHandle<()>,
-) {
-    let status = tokio::select! {
-        status = child.wait() => status,
-        () = end.cancelled() => {
-            kill(group);
-            // Where there are no groups.
-            let _ = child.start_kill();
-            child.wait().await
-        }
-    };
-    kill(group);
+/// A command whose processes are one group: Ctrl-C is for the command of the person, and what the
+/// server starts ends with it.
+fn grouped(command: Command) -> CommandWrap {
+    let mut command = CommandWrap::from(command);
+    command.wrap(KillOnDrop);
+    #[cfg(unix)]
+    command.wrap(process_wrap::tokio::ProcessGroup::leader());
+    #[cfg(windows)]
+    command.wrap(process_wrap::tokio::JobObject);
+    command
+}
+
+/// The processes of a server.
+#[derive(Debug, Clone)]
+struct Group(Arc<Mutex<Box<dyn ChildWrapper>>>);
+
+impl Group {
+    fn processes(&self) -> MutexGuard<'_, Box<dyn ChildWrapper>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the first of them, not for what it started.
+    async fn ended(&self) -> std::io::Result<ExitStatus> {
+        poll_fn(|context| self.processes().inner_mut().wait().as_mut().poll(context)).await
+    }
+
+    /// Ends them all. That they are gone already is no error.
+    fn kill(&self) {
+        let _ = self.processes().start_kill();
+    }
+}
+
+/// Waits for the end of a server, and ends what it leaves behind.
+async fn watch(group: Group, gone: CancellationToken, words: Words, listening: JoinHandle<()>) {
+    let status = group.ended().await;
+    group.kill();
     // What it said last is heard before it counts as gone; one that left the group may hold the
     // pipe for longer.
     let _ = tokio::time::timeout(GRACE, listening).await;
@@ -151,20 +160,6 @@ async fn watch(
     }
     gone.cancel();
 }
-
-/// Ends every process of a group. One that is gone already is no error.
-#[cfg(unix)]
-fn kill(group: Option<u32>) {
-    use nix::sys::signal::{Signal, killpg};
-    use nix::unistd::Pid;
-
-    if let Some(group) = group.and_then(|group| i32::try_from(group).ok()) {
-        let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-    }
-}
-
-#[cfg(not(unix))]
-fn kill(_group: Option<u32>) {}
 
 /// The last that a process said on standard error. Never shown by itself: a server may say
 /// anything at any time, and the terminal belongs to the person.

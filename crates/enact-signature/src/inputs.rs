@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::{Field, Signature, Values, arrow};
+use crate::{Field, Signature, Values, did_you_mean};
 
 /// The values given do not match the inputs of the signature.
 ///
@@ -52,14 +52,9 @@ impl fmt::Display for InputError {
             write!(f, "unknown {} {names}", noun(&self.unknown))?;
             let known = || self.inputs.iter().map(String::as_str);
             let mut near: Vec<&str> = Vec::new();
-            for name in self
-                .unknown
-                .iter()
-                .filter_map(|name| arrow::did_you_mean(name, known()))
-            {
-                if !near.contains(&name) {
-                    near.push(name);
-                }
+            for name in &self.unknown {
+                let nearest = did_you_mean(name, known()).into_iter().next();
+                near.extend(nearest.filter(|name| !near.contains(name)));
             }
             if !near.is_empty() {
                 write!(f, " (did you mean {}?)", listed(near.into_iter()))?;

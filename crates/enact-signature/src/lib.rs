@@ -13,8 +13,8 @@
 //! # Ok::<(), enact_signature::SignatureError>(())
 //! ```
 //!
-//! The crate depends on `serde` and `serde_json` only, so that the macros can check arrow strings
-//! at compile time with the very parser that runs in the program.
+//! The crate depends on little more than `serde` and `serde_json`, so that the macros can check arrow
+//! strings at compile time with the very parser that runs in the program.
 
 mod arrow;
 mod builder;
@@ -26,6 +26,7 @@ mod names;
 mod schema;
 mod signature;
 mod state;
+mod suggest;
 mod types;
 
 pub use builder::SignatureBuilder;
@@ -36,6 +37,7 @@ pub use names::{RESERVED_INPUTS, RESERVED_OUTPUTS};
 pub use schema::trim_schema;
 pub use signature::Signature;
 pub use state::{FieldState, SignatureState};
+pub use suggest::{did_you_mean, instead};
 pub use types::{SchemaType, Type};
 
 /// Field name to value, in order.

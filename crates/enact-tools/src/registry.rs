@@ -1,6 +1,7 @@
 //! Built-in tools by name, for those who only have words: a command line, a configuration file.
 
 use super::{Files, ask_user, calculator, current_time, note, read_observation};
+use enact_core::signature::instead;
 use enact_core::tool::Tools;
 
 /// The names of all built-in tools but those that have to be set up.
@@ -34,12 +35,10 @@ pub const SET_UP_TOOL_NAMES: &[&str] = &["http_get", "shell"];
 #[non_exhaustive]
 pub enum PickError {
     /// There is no such tool.
-    #[error("unknown tool `{name}`: {}", suggestion(near))]
+    #[error("unknown tool `{name}`: {}", instead(name, NAMES.iter().chain(SET_UP_TOOL_NAMES).copied()))]
     Unknown {
         /// The name.
         name: String,
-        /// The names that come nearest.
-        near: Vec<&'static str>,
     },
     /// The tool works in a folder, and none was given.
     #[error("the tool `{0}` needs a folder to work in")]
@@ -65,7 +64,6 @@ pub fn pick<'a>(
         let Some(known) = NAMES.iter().copied().find(|known| *known == name) else {
             return Err(PickError::Unknown {
                 name: name.to_owned(),
-                near: nearest(name),
             });
         };
         tools = match (known, files) {
@@ -83,30 +81,6 @@ pub fn pick<'a>(
         };
     }
     Ok(tools)
-}
-
-fn nearest(name: &str) -> Vec<&'static str> {
-    let name = name.to_lowercase();
-    let mut near: Vec<(f64, &'static str)> = NAMES
-        .iter()
-        .chain(SET_UP_TOOL_NAMES)
-        .map(|known| (strsim::jaro_winkler(&name, known), *known))
-        .filter(|(score, _)| *score > 0.75)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    near.into_iter().take(3).map(|(_, name)| name).collect()
-}
-
-fn suggestion(near: &[&str]) -> String {
-    let quoted = |names: &[&str]| -> String {
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        names.join(", ")
-    };
-    if near.is_empty() {
-        format!("there are {}", quoted(&[NAMES, SET_UP_TOOL_NAMES].concat()))
-    } else {
-        format!("did you mean {}?", quoted(near))
-    }
 }
 
 #[cfg(test)]

@@ -7,25 +7,15 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 
 use enact_core::model::Secrets;
-use enact_core::tool::{FnTool, ToolError};
+use enact_core::tool::{Environment, FnTool, ToolError};
 
-/// Variables that a command sees unless others are allowed: none that holds a key.
-const USUAL: [&str; 8] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LANG",
-    "LC_ALL",
-    "TERM",
-    "TMPDIR",
-    "SystemRoot",
-];
 const TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_OUTPUT: usize = 20_000;
 /// How long the output of a command that has ended may take to arrive.
@@ -46,7 +36,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub struct Shell {
     folder: PathBuf,
-    variables: Vec<String>,
+    environment: Environment,
     timeout: Duration,
     max_output: usize,
 }
@@ -91,7 +81,7 @@ impl Shell {
         }
         Ok(Self {
             folder,
-            variables: Vec::new(),
+            environment: Environment::new(),
             timeout: TIMEOUT,
             max_output: MAX_OUTPUT,
         })
@@ -100,7 +90,7 @@ impl Shell {
     /// The same, where commands see these variables, too, beside PATH, HOME and the like.
     #[must_use]
     pub fn with_variables<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.variables.extend(names.into_iter().map(Into::into));
+        self.environment = self.environment.allowing(names);
         self
     }
 
@@ -139,9 +129,6 @@ impl Shell {
     }
 
     async fn run(&self, command: &str, secrets: &Secrets) -> Result<Ran, ToolError> {
-        let names = USUAL.iter().copied();
-        let names = names.chain(self.variables.iter().map(String::as_str));
-        let seen = names.filter_map(|name| Some((name, std::env::var_os(name)?)));
         let mut process = if cfg!(windows) {
             let mut process = Command::new("cmd");
             process.arg("/C");
@@ -155,23 +142,18 @@ impl Shell {
             .arg(command)
             .current_dir(&self.folder)
             .env_clear()
-            .envs(seen)
+            .envs(self.environment.values())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        // A group of its own: whatever the command starts is ended with it.
-        #[cfg(unix)]
-        process.process_group(0);
-        let mut child = process.spawn()?;
-        let group = Group(child.id());
+            .stderr(Stdio::piped());
+        let mut group = Group::start(process)?;
         let (mut out, mut err) = (Bounded::new(self.max_output), Bounded::new(self.max_output));
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let (stdout, stderr) = (group.0.stdout().take(), group.0.stderr().take());
         let status = {
             let reading = async { tokio::join!(out.read(stdout), err.read(stderr)) };
             let mut reading = std::pin::pin!(reading);
-            let waiting = child.wait();
-            let mut waiting = std::pin::pin!(waiting);
+            // Not for the others of the group, which may go on for ever.
+            let mut waiting = group.0.inner_mut().wait();
             let mut is_read = false;
             let status = loop {
                 tokio::select! {
@@ -180,6 +162,7 @@ impl Shell {
                 }
             };
             // What still runs in the background is over, and lets go of the pipes.
+            drop(waiting);
             drop(group);
             if !is_read {
                 // One that left the group may hold them for longer.
@@ -196,18 +179,24 @@ impl Shell {
 }
 
 /// The processes of a command. Dropped when it is over, given up or out of time: then all end.
-struct Group(Option<u32>);
+struct Group(Box<dyn ChildWrapper>);
+
+impl Group {
+    fn start(command: Command) -> io::Result<Self> {
+        let mut command = CommandWrap::from(command);
+        command.wrap(KillOnDrop);
+        #[cfg(unix)]
+        command.wrap(process_wrap::tokio::ProcessGroup::leader());
+        #[cfg(windows)]
+        command.wrap(process_wrap::tokio::JobObject);
+        command.spawn().map(Self)
+    }
+}
 
 impl Drop for Group {
     fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(group) = self.0.and_then(|group| i32::try_from(group).ok()) {
-            use nix::sys::signal::{Signal, killpg};
-            use nix::unistd::Pid;
-
-            // One that is gone already is no error.
-            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-        }
+        // One that is gone already is no error.
+        let _ = self.0.start_kill();
     }
 }
 

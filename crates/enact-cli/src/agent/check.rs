@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use enact::model::{Price, Prices};
 use enact::run::{Limits, Rules, ThoughtRules, ThoughtsInContext};
-use enact::signature::{SignatureError, Validator};
+use enact::signature::{SignatureError, Validator, instead};
 use enact::tool::Confirmation;
 use enact::tool::builtin::{FILE_TOOL_NAMES, Files};
 use enact::{Completion, Demo, Field, Signature, Type, Values};
@@ -16,7 +16,7 @@ use super::file::{
     AdapterName, AgentFile, Approval, CompletionName, DemoEntry, FieldEntry, FieldsEntry,
     LimitsEntry, OneOrMore, RulesEntry, SignatureEntry, ThoughtsInContextEntry, ThoughtsWord,
 };
-use super::problem::{Problem, instead};
+use super::problem::Problem;
 use super::resolved::Agent;
 use super::servers;
 use super::source::{Source, below};

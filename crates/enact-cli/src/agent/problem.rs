@@ -41,27 +41,3 @@ pub(super) fn failure(path: &Path, problems: &[Problem]) -> Failure {
     };
     Failure::usage("agent_file", message)
 }
-
-/// The one of these names that was probably meant.
-pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    known
-        .into_iter()
-        .map(|known| (strsim::jaro_winkler(&name, &known.to_lowercase()), known))
-        .filter(|(score, _)| *score > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, known)| known)
-}
-
-/// What to write instead: the nearest of these names, or all of them.
-pub(super) fn instead<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
-    match nearest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "there is none".to_owned(),
-        None => {
-            let all: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
-            format!("there are {}", all.join(", "))
-        }
-    }
-}

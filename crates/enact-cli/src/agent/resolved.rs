@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use enact::model::Prices;
-use enact::run::{Limits, Rules};
+use enact::run::{Limits, Rules, Started};
 use enact::tool::Confirmation;
 use enact::tool::builtin::{FILE_TOOL_NAMES, NAMES, SET_UP_TOOL_NAMES};
-use enact::{Completion, Demo, Signature};
+use enact::{Completion, Demo, Signature, Values};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub(crate) struct Agent {
         serialize_with = "crate::models::store_address"
     )]
     pub(crate) base_url: Option<String>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_usual")]
     pub(crate) pace: Pace,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) adapter: Option<String>,
@@ -113,6 +113,66 @@ impl Agent {
             demos: Vec::new(),
             agents: Vec::new(),
         }
+    }
+
+    /// The agent of a run that is kept, as it was when the run began: what the run notes, and what its
+    /// log says anyway.
+    pub(crate) fn of_run(started: &Started) -> Result<Self, Failure> {
+        let spec = &started.agent;
+        let wrong = |error: serde_json::Error| {
+            let message = format!("what the run notes of its agent cannot be read: {error}");
+            Failure::failed("notes", message)
+        };
+        let mut noted = spec.notes.clone();
+        let signature = serde_json::to_value(&spec.signature).map_err(wrong)?;
+        noted.insert("signature".to_owned(), signature);
+        let mut agent: Self = serde_json::from_value(noted.into()).map_err(wrong)?;
+        agent.completion = spec.completion;
+        agent.limits = started.limits;
+        // Prompts are worded by them, too.
+        agent.rules.clone_from(&started.rules);
+        agent.adapter = Some(spec.adapter.clone());
+        if agent.models.is_empty() {
+            agent.models.push(Named {
+                name: spec.model.clone(),
+                base_url: spec.base_url.clone(),
+            });
+        }
+        match &agent.mcp {
+            // What the servers offer by now is taken in by the run, under the same rules.
+            Some(mcp) => agent.tools.clone_from(&mcp.own),
+            None => {
+                let called = |name: &str| agent.agents.iter().any(|member| member.name == name);
+                let names = spec.tools.iter().map(|tool| tool.name.clone());
+                agent.tools = names.filter(|name| !called(name)).collect();
+                let rules = spec.tools.iter();
+                let rules = rules.map(|tool| (tool.name.clone(), tool.confirmation.clone()));
+                agent.approval = rules.collect();
+            }
+        }
+        Ok(agent)
+    }
+
+    /// What a run of it notes: the agent, without what the log says anyway.
+    pub(crate) fn notes(&self) -> Result<Values, Failure> {
+        const SAID: [&str; 6] = [
+            "signature",
+            "completion",
+            "limits",
+            "rules",
+            "adapter",
+            "prices",
+        ];
+        let mut noted: Values = serde_json::to_value(self)
+            .and_then(serde_json::from_value)
+            .map_err(|error| Failure::failed("notes", error.to_string()))?;
+        noted.retain(|name, _| !SAID.contains(&name.as_str()));
+        if let [only] = &self.models[..]
+            && !only.has_provider()
+        {
+            noted.shift_remove("models");
+        }
+        Ok(noted)
     }
 
     /// The names of the built-in tools that it has.
@@ -214,8 +274,8 @@ impl Agent {
     }
 }
 
-fn is_usual(reach: &Reach) -> bool {
-    *reach == Reach::default()
+fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A path that means the same elsewhere: the run may be taken up from there.

@@ -1,10 +1,11 @@
 //! Whether a file has the shape that the schema asks for, in words that say what to write.
 
+use enact::signature::instead;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 
-use super::problem::{Problem, instead};
+use super::problem::Problem;
 use super::schema::schema;
 use super::source::{Source, below};
 

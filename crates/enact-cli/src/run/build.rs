@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use enact::model::ModelOptions;
 use enact::model::openai::DEFAULT_MAX_TOKENS;
-use enact::run::Limits;
 use enact::{AdapterChoice, AgentTool, Error, LanguageModel, ReAct, Tools};
 use enact_sqlite::SqliteStore;
 
-use super::asked::connected;
+use super::asked::{Asked, connected};
 use crate::agent::{Agent, Member};
 use crate::exit::Failure;
 use crate::mcp::Servers;
-use crate::models::{Named, Probing, Tape, is_unknown};
+use crate::models::{Probing, Tape, is_unknown};
 use crate::tools;
 
 /// The agent, asking this model. Starts the servers of it and of those that it may call.
@@ -24,40 +23,75 @@ pub(super) async fn build(
     servers: &mut Servers,
     probing: Probing,
 ) -> Result<ReAct, Failure> {
+    let tools = tools(agent, tape, store, servers, probing).await?;
+    let mut built = with_tools(agent, tools, model)?;
+    for (name, confirmation) in &agent.approval {
+        let ruled = built.with_confirmation(name, confirmation.clone());
+        built = ruled.map_err(|error| Failure::from(&error))?;
+    }
+    Ok(built)
+}
+
+/// The same for the agent of a run that began with this adapter of the steps. Tools of servers may
+/// come and go: their rules stay.
+pub(super) async fn rebuild(
+    agent: &Agent,
+    step_adapter: Option<&str>,
+    asked: &Asked,
+    store: &SqliteStore,
+    servers: &mut Servers,
+    probing: Probing,
+) -> Result<ReAct, Failure> {
+    let tools = tools(agent, &asked.tape, Some(store), servers, probing).await?;
+    let rules = agent.approval.iter();
+    let tools = rules.fold(tools, |tools, (name, rule)| {
+        tools.with_confirmation_whenever(name, rule.clone())
+    });
+    let step = adapter(step_adapter.or(agent.adapter.as_deref()))?;
+    Ok(with_tools(agent, tools, Arc::clone(&asked.model))?.with_step_adapter(step))
+}
+
+/// The tools of the agent: its own, those of its servers, which are started, and other agents.
+async fn tools(
+    agent: &Agent,
+    tape: &Tape,
+    store: Option<&SqliteStore>,
+    servers: &mut Servers,
+    probing: Probing,
+) -> Result<Tools, Failure> {
     let own = tools::own(agent)?;
     let own = own.and(members(&agent.agents, tape, store, servers, probing).await?);
-    let tools = match &agent.mcp {
-        Some(noted) => {
-            let started = Servers::start(noted).await?;
-            let tools = started.join(own);
-            servers.and(started);
-            tools
-        }
-        None => own,
+    let Some(noted) = &agent.mcp else {
+        return Ok(own);
     };
+    let started = Servers::start(noted).await?;
+    let tools = started.join(own);
+    servers.and(started);
+    Ok(tools)
+}
+
+fn with_tools(
+    agent: &Agent,
+    tools: Tools,
+    model: Arc<dyn LanguageModel>,
+) -> Result<ReAct, Failure> {
     let adapter = adapter(agent.adapter.as_deref())?;
-    let mut options = options(agent.max_tokens, &agent.limits, &agent.models);
-    options.temperature = agent.temperature;
     let build = || -> Result<ReAct, Error> {
-        let mut built = ReAct::dynamic(agent.signature.clone(), tools)?
+        Ok(ReAct::dynamic(agent.signature.clone(), tools)?
             .with_completion(agent.completion)?
             .with_limits(|limits| *limits = agent.limits)
             .with_rules(|rules| rules.clone_from(&agent.rules))
             .with_prices(agent.prices.clone().unwrap_or_default())
-            .with_options(options)
+            .with_options(options(agent))
             .with_demos(agent.demos.clone())
             .with_adapter(adapter)
-            .with_model(model);
-        for (name, confirmation) in &agent.approval {
-            built = built.with_confirmation(name, confirmation.clone())?;
-        }
-        Ok(built)
+            .with_model(model))
     };
     build().map_err(|error| Failure::from(&error))
 }
 
 /// Agents as tools. Their runs are kept with those of the caller, so that both can be resumed.
-pub(super) async fn members(
+async fn members(
     members: &[Member],
     tape: &Tape,
     store: Option<&SqliteStore>,
@@ -92,11 +126,13 @@ pub(super) async fn members(
 
 /// How replies are bounded. Clients bound them by themselves at servers that nothing is known of, but
 /// under a budget the bound of a request is what is left of it, which may be far more.
-pub(super) fn options(max_tokens: Option<u32>, limits: &Limits, models: &[Named]) -> ModelOptions {
-    let has_budget = limits.token_budget.is_some() || limits.cost_budget.is_some();
-    let is_bounded = has_budget && models.iter().any(is_unknown);
+fn options(agent: &Agent) -> ModelOptions {
+    let has_budget = agent.limits.token_budget.is_some() || agent.limits.cost_budget.is_some();
+    let is_bounded = has_budget && agent.models.iter().any(is_unknown);
+    let usual = is_bounded.then_some(DEFAULT_MAX_TOKENS);
     let mut options = ModelOptions::default();
-    options.max_tokens = max_tokens.or(is_bounded.then_some(DEFAULT_MAX_TOKENS));
+    options.max_tokens = agent.max_tokens.or(usual);
+    options.temperature = agent.temperature;
     options
 }
 

@@ -1,20 +1,16 @@
 //! What resuming a run does beyond reading its log: the commands that it starts, the addresses that
 //! it contacts and the tools that it has.
 
-use std::path::PathBuf;
-
 use enact::Run;
 use enact::run::{ActionKind, AgentSpec};
 use enact::tool::{Confirmation, Effect, ToolSpec};
 use enact_providers::Provider;
 use serde_json::Value;
 
-use super::setup::{self, AGENTS, FILES, MCP, PACE, REACH};
-use crate::agent::Member;
+use crate::agent::{Agent, Member};
 use crate::exit::Failure;
 use crate::mcp::Noted;
-use crate::models::{Named, Pace};
-use crate::tools::Reach;
+use crate::models::Named;
 use crate::view::call_line;
 
 /// What is done, and with what.
@@ -22,73 +18,54 @@ type Deeds = Vec<(String, String)>;
 
 /// All that a run does when it is resumed, as its log says it.
 pub(crate) fn deeds(run: &Run) -> Result<Deeds, Failure> {
-    let spec = &run.started().agent;
+    let agent = Agent::of_run(run.started())?;
     let mut deeds = Deeds::new();
-    let files = spec.notes.get(FILES).and_then(Value::as_str);
-    let one = One {
-        models: setup::models(spec)?,
-        pace: setup::noted(spec, PACE)?.unwrap_or_default(),
-        mcp: setup::noted(spec, MCP)?,
-        reach: setup::noted(spec, REACH)?.unwrap_or_default(),
-        files: files.map(PathBuf::from),
-    };
-    one.tell("", &mut deeds);
-    tell_tools(spec, &mut deeds);
-    let members: Vec<Member> = setup::noted(spec, AGENTS)?.unwrap_or_default();
-    tell_members(&members, "", &mut deeds);
+    tell_agent(&agent, "", &mut deeds);
+    tell_tools(&run.started().agent, &mut deeds);
+    tell_members(&agent.agents, "", &mut deeds);
     tell_calls(run, &mut deeds);
     Ok(deeds)
 }
 
 /// What one agent reaches.
-struct One {
-    models: Vec<Named>,
-    pace: Pace,
-    mcp: Option<Noted>,
-    reach: Reach,
-    files: Option<PathBuf>,
-}
-
-impl One {
-    fn tell(&self, whose: &str, deeds: &mut Deeds) {
-        let mut tell = |what: &str, how: String| deeds.push((format!("{whose}{what}"), how));
-        for named in &self.models {
-            let address = named.base_url.as_deref();
-            let address = address.unwrap_or("the address of its provider");
-            let key = match key_variable(named) {
-                Some(name) => format!("with the key in {name}"),
-                None => "without a key".to_owned(),
-            };
-            tell("asks", format!("{} at {address}, {key}", named.name));
+fn tell_agent(agent: &Agent, whose: &str, deeds: &mut Deeds) {
+    let mut tell = |what: &str, how: String| deeds.push((format!("{whose}{what}"), how));
+    for named in &agent.models {
+        let address = named.base_url.as_deref();
+        let address = address.unwrap_or("the address of its provider");
+        let key = match key_variable(named) {
+            Some(name) => format!("with the key in {name}"),
+            None => "without a key".to_owned(),
+        };
+        tell("asks", format!("{} at {address}, {key}", named.name));
+    }
+    if let Some(mcp) = &agent.mcp {
+        tell_servers(mcp, &mut tell);
+    }
+    if let Some(folder) = &agent.files {
+        tell("works on the files in", folder.display().to_string());
+    }
+    if let Some(shell) = &agent.reach.shell {
+        let folder = shell.folder.as_ref();
+        let folder = folder.map_or_else(String::new, |folder| folder.display().to_string());
+        tell("runs shell commands in", folder);
+        if !shell.env.is_empty() {
+            tell("hands shell commands the variables", shell.env.join(", "));
         }
-        if let Some(mcp) = &self.mcp {
-            tell_servers(mcp, &mut tell);
-        }
-        if let Some(folder) = &self.files {
-            tell("works on the files in", folder.display().to_string());
-        }
-        if let Some(shell) = &self.reach.shell {
-            let folder = shell.folder.as_ref();
-            let folder = folder.map_or_else(String::new, |folder| folder.display().to_string());
-            tell("runs shell commands in", folder);
-            if !shell.env.is_empty() {
-                tell("hands shell commands the variables", shell.env.join(", "));
-            }
-        }
-        if let Some(pages) = &self.reach.http_get {
-            let private = if pages.private {
-                ", also private ones"
-            } else {
-                ""
-            };
-            tell(
-                "reads pages of",
-                format!("{}{private}", pages.hosts.join(", ")),
-            );
-        }
-        if let Some(cache) = &self.pace.cache {
-            tell("keeps replies in", cache.display().to_string());
-        }
+    }
+    if let Some(pages) = &agent.reach.http_get {
+        let private = if pages.private {
+            ", also private ones"
+        } else {
+            ""
+        };
+        tell(
+            "reads pages of",
+            format!("{}{private}", pages.hosts.join(", ")),
+        );
+    }
+    if let Some(cache) = &agent.pace.cache {
+        tell("keeps replies in", cache.display().to_string());
     }
 }
 
@@ -172,14 +149,7 @@ fn tell_tools(spec: &AgentSpec, deeds: &mut Deeds) {
 fn tell_members(members: &[Member], whose: &str, deeds: &mut Deeds) {
     for Member { name, agent, .. } in members {
         let whose = format!("{whose}{name}: ");
-        let one = One {
-            models: agent.models.clone(),
-            pace: agent.pace.clone(),
-            mcp: agent.mcp.clone(),
-            reach: agent.reach.clone(),
-            files: agent.files.clone(),
-        };
-        one.tell(&whose, deeds);
+        tell_agent(agent, &whose, deeds);
         if !agent.tools.is_empty() {
             deeds.push((format!("{whose}has the tools"), agent.tools.join(", ")));
         }

@@ -3,39 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use enact::run::{AgentSpec, SealKey};
+use enact::run::SealKey;
 use enact::signature::Dynamic;
-use enact::tool::Confirmation;
-use enact::{AdapterChoice, Call, Demo, Error, History, LanguageModel, ReAct, Run, Values};
+use enact::{AdapterChoice, Call, History, LanguageModel, ReAct, Run, Values};
 use enact_sqlite::SqliteStore;
-use indexmap::IndexMap;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
 
 use super::asked::{Asked, another};
-use super::build::{adapter, build, members, options};
+use super::build::{adapter, build, rebuild};
 use super::history;
-use crate::agent::{Agent, Member};
-use crate::args::{AgentArgs, RecordingArgs, ResumeArgs};
+use crate::agent::Agent;
+use crate::args::{AgentArgs, ResumeArgs};
 use crate::exit::Failure;
-use crate::mcp::{Noted, Servers};
-use crate::models::{Named, Pace, Probing, Tape, is_unknown};
-use crate::tools::{self, Reach};
-use crate::{secrets, store, trust};
-
-/// The notes of a run.
-pub(super) const FILES: &str = "files";
-const TEMPERATURE: &str = "temperature";
-const MAX_TOKENS: &str = "max_tokens";
-const MODELS: &str = "models";
-pub(super) const PACE: &str = "pace";
-pub(super) const MCP: &str = "mcp";
-pub(super) const REACH: &str = "reach";
-const SECRETS: &str = "secrets";
-const APPROVAL: &str = "approval";
-const DEMOS: &str = "demos";
-pub(super) const AGENTS: &str = "agents";
+use crate::mcp::Servers;
+use crate::models::{Probing, Tape, is_unknown};
+use crate::{secrets, store, tools, trust};
 
 /// An agent and what it starts from.
 pub(crate) struct Setup {
@@ -85,7 +66,7 @@ impl Setup {
         if let Some(noted) = &mut plan.mcp {
             noted.own = own.names().map(str::to_owned).collect();
         }
-        let notes = notes(&plan)?;
+        let notes = plan.notes()?;
         let store = store::open_for_new(&args.store).await?;
         let mut servers = Servers::default();
         let agent = build(
@@ -140,73 +121,24 @@ impl Setup {
         args: &ResumeArgs,
         seal: Option<SealKey>,
     ) -> Result<Rebuilt, Failure> {
-        let started = run.started();
-        let spec = &started.agent;
-        let files = match spec.notes.get(FILES).and_then(Value::as_str) {
-            Some(folder) => Some(tools::open_folder(folder)?),
-            None => None,
-        };
-        let names: Vec<String> = noted(spec, SECRETS)?.unwrap_or_default();
-        let list = match noted::<Noted>(spec, MCP)? {
-            Some(list) => Some(list.completed(&args.mcp, &args.mcp_url)?),
-            None => {
-                // Says that there is no such server, if one is given.
-                Noted::default().completed(&args.mcp, &args.mcp_url)?;
-                None
-            }
-        };
-        secrets::configure(&names, list.as_ref(), seal)?;
-        let reach: Reach = noted(spec, REACH)?.unwrap_or_default();
+        let spec = &run.started().agent;
+        let mut plan = Agent::of_run(run.started())?;
+        let is_with_servers = plan.mcp.is_some();
+        // Says that there is no such server, if one is given.
+        let list = plan.mcp.take().unwrap_or_default();
+        let list = list.completed(&args.mcp, &args.mcp_url)?;
+        plan.mcp = is_with_servers.then_some(list);
+        secrets::configure(&plan.all_secrets(), plan.mcp.as_ref(), seal)?;
         // It has the adapter that it began with: nobody is probed for it.
         let probing = Probing::Remembered;
-        let (asked, name) = model_again(spec, &args.recording, probing).await?;
+        let (pace, address) = (&plan.pace, spec.base_url.clone());
+        let asked = Asked::named(&plan.models, pace, address, &args.recording, probing).await?;
         let mut servers = Servers::default();
-        let callable: Vec<Member> = noted(spec, AGENTS)?.unwrap_or_default();
-        let others = members(&callable, &asked.tape, Some(store), &mut servers, probing).await?;
-        let tools = match list {
-            Some(list) => {
-                let own = list.own.iter().map(String::as_str).collect();
-                let own = tools::pick(own, files.as_ref(), &reach)?;
-                let its = Servers::start(&list).await?;
-                let joined = its.join(own.and(others));
-                servers.and(its);
-                // What the servers offer by now is taken in by the run, under the same rules.
-                let rules: IndexMap<String, Confirmation> =
-                    noted(spec, APPROVAL)?.unwrap_or_default();
-                rules.into_iter().fold(joined, |tools, (name, rule)| {
-                    tools.with_confirmation_whenever(&name, rule)
-                })
-            }
-            None => {
-                let names = spec.tools.iter().map(|tool| tool.name.as_str());
-                let own = names.filter(|name| others.get(name).is_none());
-                let all = tools::pick(own.collect(), files.as_ref(), &reach)?.and(others);
-                spec.tools.iter().fold(all, |tools, tool| {
-                    tools.with_confirmation_whenever(&tool.name, tool.confirmation.clone())
-                })
-            }
-        };
-        let demos: Vec<Demo> = noted(spec, DEMOS)?.unwrap_or_default();
-        let extract = adapter(Some(&spec.adapter))?;
-        let step = adapter(spec.step_adapter.as_deref().or(Some(&spec.adapter)))?;
-        let mut options = options(noted(spec, MAX_TOKENS)?, &started.limits, &asked.models);
-        options.temperature = spec.notes.get(TEMPERATURE).and_then(Value::as_f64);
-        let build = || -> Result<ReAct, Error> {
-            let agent = ReAct::dynamic(spec.signature.clone(), tools)?
-                .with_completion(spec.completion)?
-                // The log knows them, but prompts are worded by them, too.
-                .with_rules(|rules| rules.clone_from(&started.rules))
-                .with_options(options)
-                .with_demos(demos)
-                .with_adapter(extract)
-                .with_step_adapter(step)
-                .with_model(asked.model);
-            Ok(agent)
-        };
-        let agent = build().map_err(|error| Failure::from(&error))?;
+        let step = spec.step_adapter.as_deref();
+        let agent = rebuild(&plan, step, &asked, store, &mut servers, probing).await?;
         Ok(Rebuilt {
             agent,
-            model: name,
+            model: plan.models.swap_remove(0).name,
             servers,
         })
     }
@@ -218,90 +150,4 @@ pub(crate) struct Rebuilt {
     /// The model's name.
     pub(crate) model: String,
     pub(crate) servers: Servers,
-}
-
-/// What is noted with a run, beside what its log says anyway.
-fn notes(agent: &Agent) -> Result<Values, Failure> {
-    let mut notes = Values::new();
-    // One model on a compatible server is what the log says anyway.
-    if agent.models.len() > 1 || agent.models.iter().any(Named::has_provider) {
-        notes.insert(MODELS.to_owned(), json!(agent.models));
-    }
-    if agent.pace != Pace::default() {
-        notes.insert(PACE.to_owned(), json!(agent.pace));
-    }
-    if let Some(folder) = &agent.files {
-        notes.insert(FILES.to_owned(), folder.to_string_lossy().into());
-    }
-    if let Some(temperature) = agent.temperature {
-        notes.insert(TEMPERATURE.to_owned(), temperature.into());
-    }
-    if let Some(max_tokens) = agent.max_tokens {
-        notes.insert(MAX_TOKENS.to_owned(), max_tokens.into());
-    }
-    if let Some(mcp) = &agent.mcp {
-        notes.insert(MCP.to_owned(), written(mcp)?);
-        // Tools of servers may come and go: their rules stay.
-        if !agent.approval.is_empty() {
-            notes.insert(APPROVAL.to_owned(), written(&agent.approval)?);
-        }
-    }
-    if agent.reach != Reach::default() {
-        notes.insert(REACH.to_owned(), written(&agent.reach)?);
-    }
-    let secrets = agent.all_secrets();
-    if !secrets.is_empty() {
-        notes.insert(SECRETS.to_owned(), json!(secrets));
-    }
-    if !agent.demos.is_empty() {
-        notes.insert(DEMOS.to_owned(), written(&agent.demos)?);
-    }
-    if !agent.agents.is_empty() {
-        notes.insert(AGENTS.to_owned(), written(&agent.agents)?);
-    }
-    Ok(notes)
-}
-
-fn written(noted: &impl Serialize) -> Result<Value, Failure> {
-    serde_json::to_value(noted).map_err(|error| Failure::failed("notes", error.to_string()))
-}
-
-/// What a run notes under a name.
-pub(super) fn noted<T: DeserializeOwned>(
-    spec: &AgentSpec,
-    name: &str,
-) -> Result<Option<T>, Failure> {
-    let Some(noted) = spec.notes.get(name) else {
-        return Ok(None);
-    };
-    let read = serde_json::from_value(noted.clone());
-    read.map(Some).map_err(|error| {
-        let message = format!("what the run notes under `{name}` cannot be read: {error}");
-        Failure::failed("notes", message)
-    })
-}
-
-/// The models of a run that is kept, the first one first.
-pub(super) fn models(spec: &AgentSpec) -> Result<Vec<Named>, Failure> {
-    let mut models: Vec<Named> = noted(spec, MODELS)?.unwrap_or_default();
-    if models.is_empty() {
-        models.push(Named {
-            name: spec.model.clone(),
-            base_url: spec.base_url.clone(),
-        });
-    }
-    Ok(models)
-}
-
-/// The model of a run that is kept, and its name.
-async fn model_again(
-    spec: &AgentSpec,
-    recording: &RecordingArgs,
-    probing: Probing,
-) -> Result<(Asked, String), Failure> {
-    let models = models(spec)?;
-    let name = models[0].name.clone();
-    let pace: Pace = noted(spec, PACE)?.unwrap_or_default();
-    let asked = Asked::named(&models, &pace, spec.base_url.clone(), recording, probing).await?;
-    Ok((asked, name))
 }

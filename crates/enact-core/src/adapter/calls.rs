@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::task::{Completion, Task, Tooling};
-use super::{ReadCall, Repair, RepairKind, StepReply, UnreadableArgs, json_text};
+use super::{ReadCall, Repair, RepairKind, StepReply, UnreadableArgs, json_text, names};
 use crate::model::FinishReason;
-use crate::signature::{Values, to_option};
+use crate::signature::Values;
 
 const NAME_KEYS: [&str; 6] = [
     "next_tool_name",
@@ -33,32 +33,25 @@ const RAW: usize = 4000;
 
 /// The tool that a name means: itself, or the only one it can mean.
 pub(super) fn resolve_name(tooling: &Tooling, written: &str, repairs: &mut Vec<Repair>) -> String {
-    if tooling.spec(written).is_some() {
-        return written.to_owned();
+    let names = tooling.specs.iter().map(|spec| spec.name.as_str());
+    let ending = || names::ends_task(written).then(|| tooling.completion.tool_name());
+    let Some(name) = names::meant(written, names).or_else(ending) else {
+        return written.trim().to_owned();
+    };
+    if name != written {
+        let detail = format!("{written:?} was taken for `{name}`");
+        repairs.push(Repair::new(RepairKind::Name, detail));
     }
-    let bare = written.trim().trim_end_matches("()");
-    let bare = bare.strip_prefix("functions.").unwrap_or(bare);
-    let names: Vec<Value> = tooling
-        .specs
-        .iter()
-        .map(|spec| Value::String(spec.name.clone()))
-        .collect();
-    match to_option(&Value::String(bare.to_owned()), &names) {
-        Some(Value::String(name)) => {
-            repairs.push(Repair::new(
-                RepairKind::Name,
-                format!("{written:?} was taken for `{name}`"),
-            ));
-            name
-        }
-        _ => written.trim().to_owned(),
-    }
+    name.to_owned()
 }
 
-/// Whether a name, as written, can only mean an existing tool.
+/// Whether a name in a text can only mean an existing tool. Code may call `read` of something else:
+/// only the namespace of tools is one.
 pub(super) fn is_known(tooling: &Tooling, written: &str) -> bool {
-    let name = resolve_name(tooling, written, &mut Vec::new());
-    tooling.spec(&name).is_some()
+    let bare = written.trim().trim_start_matches("functions.");
+    let names = tooling.specs.iter().map(|spec| spec.name.as_str());
+    tooling.spec(bare).is_some()
+        || !bare.contains(['.', ':', '/']) && names::meant(bare, names).is_some()
 }
 
 /// Arguments written as text.

@@ -15,6 +15,7 @@ mod json;
 mod json_text;
 mod lines;
 mod live;
+pub(crate) mod names;
 mod native;
 mod outputs;
 mod pictures;

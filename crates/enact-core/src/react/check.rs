@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::program::Program;
-use crate::adapter::{ReadCall, Repair, RepairKind};
+use crate::adapter::{ReadCall, Repair, RepairKind, names};
 use crate::run::{Call, PlannedCall};
-use crate::signature::{Field, Validator, Values};
+use crate::signature::{Field, Validator, Values, did_you_mean};
 use crate::tool::ToolSpec;
 
 /// How many names an answer to an unknown name may list.
@@ -31,7 +31,8 @@ pub(super) fn tool_call(
         refusal: Some(refusal),
         confirm: false,
     };
-    let Some(known) = known_name(program, &name) else {
+    let known = names::meant(&name, program.tool_specs().map(|spec| spec.name.as_str()));
+    let Some(known) = known.map(str::to_owned) else {
         let refusal = unknown_tool(program, &name);
         return match raw_args {
             Ok(args) => refused(name, args, None, refusal),
@@ -190,29 +191,6 @@ fn fill_optional(fields: &[Field], mut values: Values) -> Values {
     values
 }
 
-/// The tool that a name means: itself, or the only one that differs in case and punctuation.
-fn known_name(program: &Program, name: &str) -> Option<String> {
-    if program.tool(name).is_some() {
-        return Some(name.to_owned());
-    }
-    let bare = bare_name(name);
-    let mut alike = program
-        .tool_specs()
-        .filter(|spec| bare_name(&spec.name) == bare);
-    match (alike.next(), alike.next()) {
-        (Some(spec), None) => Some(spec.name.clone()),
-        _ => None,
-    }
-}
-
-fn bare_name(name: &str) -> String {
-    let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
-    last.chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
-}
-
 fn unknown_tool(program: &Program, name: &str) -> String {
     let done = program.completion.tool_name();
     unknown_name(program.tool_specs(), Some(done), name)
@@ -226,17 +204,7 @@ fn unknown_name<'a>(
 ) -> String {
     let shown: String = name.chars().take(64).collect();
     let names: Vec<&str> = specs.map(|spec| spec.name.as_str()).collect();
-    let mut near: Vec<(f64, &str)> = names
-        .iter()
-        .map(|known| {
-            (
-                strsim::jaro_winkler(&shown.to_lowercase(), &known.to_lowercase()),
-                *known,
-            )
-        })
-        .filter(|(score, _)| *score > 0.75)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let near = did_you_mean(&shown, names.iter().copied());
     let quoted = |names: &mut dyn Iterator<Item = &str>| {
         names
             .take(MAX_NAMES)
@@ -245,7 +213,7 @@ fn unknown_name<'a>(
             .join(", ")
     };
     if !near.is_empty() {
-        let near = quoted(&mut near.into_iter().map(|(_, name)| name));
+        let near = quoted(&mut near.into_iter());
         let end = done.map(|done| format!(" To end the task call `{done}`."));
         return format!(
             "Unknown tool `{shown}`. Did you mean {near}?{}",

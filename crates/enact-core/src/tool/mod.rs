@@ -5,6 +5,7 @@
 
 mod confirmation;
 mod context;
+mod environment;
 mod error;
 mod function;
 mod identity;
@@ -21,6 +22,7 @@ use enact_signature::Values;
 
 pub use confirmation::Confirmation;
 pub use context::{Progress, ToolContext};
+pub use environment::Environment;
 pub use error::ToolError;
 pub use function::{FnTool, parameters_of, read_args};
 pub use output::{IntoToolResult, ToolOutput};

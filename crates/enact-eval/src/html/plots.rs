@@ -1,6 +1,7 @@
 //! Plots as inline SVG.
 
-use super::text::escape;
+use maud::{Markup, html};
+
 use crate::statistics::float;
 use crate::trial::{Status, Trial};
 
@@ -14,37 +15,35 @@ const PER_ROW: usize = 48;
 const SQUARE: f64 = 15.0;
 
 /// A square for each example, in the order of the dataset.
-pub(super) fn outcomes(trials: &[Trial]) -> String {
+pub(super) fn outcomes(trials: &[Trial]) -> Markup {
     let rows = trials.len().div_ceil(PER_ROW).max(1);
-    let mut shapes = String::new();
-    for (index, trial) in trials.iter().enumerate() {
-        let x = SQUARE * count(index % PER_ROW);
-        let y = SQUARE * count(index / PER_ROW);
-        let (colour, word) = match (trial.status, trial.passed()) {
-            (Status::Finished, Some(true)) => ("#2da44e", "passed"),
-            (Status::Finished, Some(false)) => ("#cf222e", "not passed"),
-            (Status::Finished, None) => ("#8c959f", "done"),
-            (Status::Failed, _) => ("#6e2b00", "failed"),
-            (Status::Paused, _) => ("#bf8700", "waits for a person"),
-        };
-        let size = SQUARE - 3.0;
-        let title = escape(&format!("{}: {word}", trial.id));
-        shapes.push_str(&format!(
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{size}\" height=\"{size}\" \
-             fill=\"{colour}\"><title>{title}</title></rect>"
-        ));
+    let shapes = html! {
+        @for (index, trial) in trials.iter().enumerate() {
+            @let x = SQUARE * count(index % PER_ROW);
+            @let y = SQUARE * count(index / PER_ROW);
+            @let (colour, word) = match (trial.status, trial.passed()) {
+                (Status::Finished, Some(true)) => ("#2da44e", "passed"),
+                (Status::Finished, Some(false)) => ("#cf222e", "not passed"),
+                (Status::Finished, None) => ("#8c959f", "done"),
+                (Status::Failed, _) => ("#6e2b00", "failed"),
+                (Status::Paused, _) => ("#bf8700", "waits for a person"),
+            };
+            rect x=(x) y=(y) width=(SQUARE - 3.0) height=(SQUARE - 3.0) fill=(colour) {
+                title { (trial.id) ": " (word) }
+            }
+        }
+    };
+    html! {
+        (svg(SQUARE * count(rows), "Outcome of each example", shapes))
+        p class="quiet" {
+            "Green: passed. Red: not passed. Brown: failed. Yellow: waits for a person. Grey: "
+            "nothing was expected."
+        }
     }
-    let legend = "<p class=\"quiet\">Green: passed. Red: not passed. Brown: failed. Yellow: waits \
-                  for a person. Grey: nothing was expected.</p>";
-    let height = SQUARE * count(rows);
-    format!(
-        "{}{legend}",
-        svg(height, "Outcome of each example", &shapes)
-    )
 }
 
 /// How many runs took how long.
-pub(super) fn latency(trials: &[Trial]) -> String {
+pub(super) fn latency(trials: &[Trial]) -> Markup {
     let over = trials.iter().filter(|trial| trial.is_over());
     let seconds: Vec<f64> = over.map(|trial| trial.figures.seconds).collect();
     let longest = seconds.iter().copied().fold(0.0, f64::max);
@@ -81,7 +80,7 @@ pub(super) fn latency(trials: &[Trial]) -> String {
 }
 
 /// The tokens of each example, in the order of the dataset.
-pub(super) fn tokens(trials: &[Trial]) -> String {
+pub(super) fn tokens(trials: &[Trial]) -> Markup {
     let bars: Vec<Bar> = trials
         .iter()
         .map(|trial| {
@@ -106,8 +105,7 @@ pub(super) fn tokens(trials: &[Trial]) -> String {
             .map(|trial| trial.id.clone())
             .unwrap_or_default(),
     };
-    let legend = "<p class=\"quiet\">Blue: read. Orange: written.</p>";
-    format!("{}{legend}", plot(&bars, &labels))
+    html! { (plot(&bars, &labels)) p class="quiet" { "Blue: read. Orange: written." } }
 }
 
 struct Bar {
@@ -129,51 +127,44 @@ struct Labels {
     right: String,
 }
 
-fn plot(bars: &[Bar], labels: &Labels) -> String {
+fn plot(bars: &[Bar], labels: &Labels) -> Markup {
     let most = bars.iter().map(Bar::total).fold(0.0, f64::max);
     if most <= 0.0 {
         return nothing();
     }
     let room = WIDTH / count(bars.len());
-    let width = (room * 0.85).min(40.0);
-    let mut shapes = String::new();
-    for (index, bar) in bars.iter().enumerate() {
-        let x = room * count(index);
-        let mut bottom = LABEL + HEIGHT;
-        shapes.push_str("<g>");
-        for (value, colour) in &bar.parts {
-            let height = value / most * HEIGHT;
-            bottom -= height;
-            shapes.push_str(&format!(
-                "<rect x=\"{x:.2}\" y=\"{bottom:.2}\" width=\"{width:.2}\" \
-                 height=\"{height:.2}\" fill=\"{colour}\" />"
-            ));
-        }
-        shapes.push_str(&format!("<title>{}</title></g>", escape(&bar.title)));
-    }
+    let width = format!("{:.2}", (room * 0.85).min(40.0));
     let base = LABEL + HEIGHT;
-    let below = base + 14.0;
-    shapes.push_str(&format!(
-        "<line x1=\"0\" y1=\"{base}\" x2=\"{WIDTH}\" y2=\"{base}\" stroke=\"#8c959f\" />\
-         <text x=\"0\" y=\"12\">{}</text><text x=\"0\" y=\"{below}\">{}</text>\
-         <text x=\"{WIDTH}\" y=\"{below}\" text-anchor=\"end\">{}</text>",
-        escape(&labels.top),
-        escape(&short(&labels.left)),
-        escape(&short(&labels.right))
-    ));
-    svg(HEIGHT + 2.0 * LABEL, labels.title, &shapes)
+    let shapes = html! {
+        @for (index, bar) in bars.iter().enumerate() {
+            g {
+                @for (part, (value, colour)) in bar.parts.iter().enumerate() {
+                    @let beneath: f64 = bar.parts[..=part].iter().map(|(value, _)| value).sum();
+                    rect x=(format!("{:.2}", room * count(index)))
+                        y=(format!("{:.2}", base - beneath / most * HEIGHT))
+                        width=(width) height=(format!("{:.2}", value / most * HEIGHT))
+                        fill=(colour) {}
+                }
+                title { (bar.title) }
+            }
+        }
+        line x1="0" y1=(base) x2=(WIDTH) y2=(base) stroke="#8c959f" {}
+        text x="0" y="12" { (labels.top) }
+        text x="0" y=(base + 14.0) { (short(&labels.left)) }
+        text x=(WIDTH) y=(base + 14.0) text-anchor="end" { (short(&labels.right)) }
+    };
+    svg(HEIGHT + 2.0 * LABEL, labels.title, shapes)
 }
 
-fn svg(height: f64, title: &str, shapes: &str) -> String {
-    format!(
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" role=\"img\" \
-         aria-label=\"{}\">{shapes}</svg>",
-        escape(title)
-    )
+fn svg(height: f64, title: &str, shapes: Markup) -> Markup {
+    html! {
+        svg viewBox=(format!("0 0 {WIDTH} {height}")) width=(WIDTH) height=(height) role="img"
+            aria-label=(title) { (shapes) }
+    }
 }
 
-fn nothing() -> String {
-    "<p class=\"quiet\">Nothing to show.</p>".to_owned()
+fn nothing() -> Markup {
+    html! { p class="quiet" { "Nothing to show." } }
 }
 
 fn short(text: &str) -> String {

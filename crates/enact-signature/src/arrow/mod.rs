@@ -11,12 +11,10 @@
 
 mod lexer;
 mod parser;
-mod suggest;
 mod type_parser;
 mod value_parser;
 
 pub(crate) use parser::parse;
-pub(crate) use suggest::did_you_mean;
 
 use crate::{SignatureError, Type};
 use parser::Parser;

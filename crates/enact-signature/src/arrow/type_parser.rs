@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use super::MAX_DEPTH;
 use super::lexer::Token;
 use super::parser::{Parser, syntax};
-use super::{MAX_DEPTH, did_you_mean};
-use crate::{SignatureError, SignatureErrorKind, Type};
+use crate::{SignatureError, SignatureErrorKind, Type, did_you_mean};
 
 const ALLOWED: &str = "str, int, float, bool, any, list[T], dict[str, T], Literal[\"a\", \"b\"], \
                        Optional[T], A | B";
@@ -239,9 +239,9 @@ fn example(head: &Head) -> &'static str {
 }
 
 fn unknown(name: &str, column: usize) -> SignatureError {
-    let near = match did_you_mean(name, SPELLINGS) {
-        Some(known) => format!(", did you mean `{known}`?"),
-        None => ";".to_owned(),
+    let near = match did_you_mean(name, SPELLINGS)[..] {
+        [nearest, ..] => format!(", did you mean `{nearest}`?"),
+        [] => ";".to_owned(),
     };
     let message = format!("unknown type `{name}`{near} types are {ALLOWED}");
     SignatureError::new(SignatureErrorKind::UnknownType, message).at(column)

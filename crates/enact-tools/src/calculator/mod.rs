@@ -1,8 +1,8 @@
 //! A calculator.
 
+mod function;
 mod number;
 mod parser;
-mod token;
 
 use std::fmt;
 
@@ -58,8 +58,7 @@ pub fn evaluate(expression: &str) -> Result<Value, CalculatorError> {
         let message = format!("the expression is longer than {MAX_LENGTH} characters");
         return Err(CalculatorError::new(message, MAX_LENGTH + 1));
     }
-    let tokens = token::tokens(expression)?;
-    Ok(parser::evaluate(&tokens, expression.chars().count() + 1)?.into_json())
+    Ok(parser::evaluate(expression)?.into_json())
 }
 
 /// An expression that has no value.

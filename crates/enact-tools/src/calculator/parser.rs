@@ -1,276 +1,183 @@
-//! Evaluates while it reads: a recursive descent over the words.
+//! Evaluates while it reads: by the strength with which operators bind.
 
 use super::CalculatorError;
-use super::number::{Number, finite};
-use super::token::{Token, TokenKind};
+use super::function;
+use super::number::{Number, apply};
 
-/// How deep parentheses, signs and powers may nest.
-const MAX_DEPTH: usize = 64;
-
-/// What may be called, for the message about anything else.
-const FUNCTIONS: &str = "sqrt abs min max round floor ceil ln log exp sin cos tan";
+/// How deep parentheses, signs and operators may nest.
+const MAX_DEPTH: usize = 128;
+/// How strongly a sign binds: less than a power, more than a product.
+const SIGN: u8 = 5;
 
 type Parsed = Result<Number, CalculatorError>;
 
-/// The value of an expression; `end` is the position behind it.
-pub(super) fn evaluate(tokens: &[Token], end: usize) -> Parsed {
+/// The value of an expression.
+pub(super) fn evaluate(expression: &str) -> Parsed {
     let mut parser = Parser {
-        tokens,
+        text: expression.chars().collect(),
         at: 0,
-        end,
         depth: 0,
     };
-    let value = parser.sum()?;
-    match parser.peek() {
-        None => Ok(value),
-        Some(TokenKind::Comma) => {
-            Err(parser.fail("unexpected `,`; write large numbers without it, as in 1_000"))
+    let value = parser.expression(0)?;
+    let problem = match parser.peek() {
+        None => return Ok(value),
+        Some(',') => "unexpected `,`; write large numbers without it, as in 1_000".to_owned(),
+        Some(c) if c == '(' || c == '.' || c.is_alphanumeric() => {
+            "an operator is missing, such as `*`".to_owned()
         }
-        Some(TokenKind::Number(_) | TokenKind::Name(_) | TokenKind::Open) => {
-            Err(parser.fail("an operator is missing, such as `*`"))
-        }
-        Some(other) => Err(parser.fail(format!("unexpected `{}`", other.shown()))),
-    }
+        Some(c) => format!("unexpected `{}`", c.escape_debug()),
+    };
+    Err(parser.fail(problem))
 }
 
-struct Parser<'a> {
-    tokens: &'a [Token],
+struct Parser {
+    text: Vec<char>,
+    /// Behind what was read, and behind the spaces there once `peek` was asked.
     at: usize,
-    end: usize,
     depth: usize,
 }
 
-impl<'a> Parser<'a> {
-    fn peek(&self) -> Option<&'a TokenKind> {
-        self.tokens.get(self.at).map(|token| &token.kind)
-    }
-
-    fn position(&self) -> usize {
-        self.tokens
-            .get(self.at)
-            .map_or(self.end, |token| token.position)
+impl Parser {
+    /// The next character that is no space.
+    fn peek(&mut self) -> Option<char> {
+        let is_space = |c: &&char| c.is_whitespace();
+        self.at += self.text[self.at..].iter().take_while(is_space).count();
+        self.text.get(self.at).copied()
     }
 
     fn fail(&self, message: impl Into<String>) -> CalculatorError {
-        CalculatorError::new(message, self.position())
+        CalculatorError::new(message, self.at + 1)
     }
 
-    fn take(&mut self, wanted: &TokenKind) -> bool {
-        let is_there = self.peek() == Some(wanted);
-        self.at += usize::from(is_there);
-        is_there
+    /// Reads characters for as long as they fit.
+    fn word(&mut self, fits: impl Fn(char) -> bool) -> String {
+        let word: String = self.text[self.at..]
+            .iter()
+            .copied()
+            .take_while(|c| fits(*c))
+            .collect();
+        self.at += word.chars().count();
+        word
     }
 
-    /// Reads one level deeper, unless that is too deep.
-    fn nested(&mut self, read: impl FnOnce(&mut Self) -> Parsed) -> Parsed {
+    /// The operator that comes next, how strongly it binds to its left and to its right, and how many
+    /// characters it has.
+    fn operator(&mut self) -> Option<(char, u8, u8, usize)> {
+        let next = self.peek()?;
+        let is_twice = self.text.get(self.at + 1) == Some(&next);
+        Some(match next {
+            '+' => ('+', 1, 2, 1),
+            // Models copy typographic signs from the texts they read.
+            '-' | '−' => ('-', 1, 2, 1),
+            '*' if is_twice => ('^', 6, SIGN, 2),
+            '^' => ('^', 6, SIGN, 1),
+            '*' | '×' | '·' => ('*', 3, 4, 1),
+            '/' | '÷' => ('/', 3, 4, 1),
+            '%' => ('%', 3, 4, 1),
+            _ => return None,
+        })
+    }
+
+    /// Reads operands and operators that bind at least this strongly.
+    fn expression(&mut self, least: u8) -> Parsed {
         if self.depth == MAX_DEPTH {
             return Err(self.fail("the expression is nested too deeply"));
         }
         self.depth += 1;
-        let value = read(self);
+        let mut value = self.operand()?;
+        while let Some((operator, left, right, length)) = self.operator()
+            && left >= least
+        {
+            let position = self.at + 1;
+            self.at += length;
+            let other = self.expression(right)?;
+            value = apply(operator, value, other).map_err(|m| CalculatorError::new(m, position))?;
+        }
         self.depth -= 1;
-        value
-    }
-
-    fn sum(&mut self) -> Parsed {
-        let mut value = self.product()?;
-        while let Some(operator) = self.peek() {
-            let apply = match operator {
-                TokenKind::Plus => Number::add,
-                TokenKind::Minus => Number::subtract,
-                _ => break,
-            };
-            value = self.operate(value, apply, Self::product)?;
-        }
         Ok(value)
     }
 
-    fn product(&mut self) -> Parsed {
-        let mut value = self.signed()?;
-        while let Some(operator) = self.peek() {
-            let apply = match operator {
-                TokenKind::Times => Number::multiply,
-                TokenKind::Divide => Number::divide,
-                TokenKind::Remainder => Number::remainder,
-                _ => break,
-            };
-            value = self.operate(value, apply, Self::signed)?;
-        }
-        Ok(value)
-    }
-
-    /// Applies the operator that comes next to `left` and what `read` reads behind it.
-    fn operate(
-        &mut self,
-        left: Number,
-        apply: fn(Number, Number) -> Result<Number, String>,
-        read: fn(&mut Self) -> Parsed,
-    ) -> Parsed {
-        let position = self.position();
-        self.at += 1;
-        let right = read(self)?;
-        apply(left, right).map_err(|message| CalculatorError::new(message, position))
-    }
-
-    fn signed(&mut self) -> Parsed {
-        let position = self.position();
-        if self.take(&TokenKind::Minus) {
-            let value = self.nested(Self::signed)?;
-            return value
-                .negate()
-                .map_err(|message| CalculatorError::new(message, position));
-        }
-        if self.take(&TokenKind::Plus) {
-            return self.nested(Self::signed);
-        }
-        self.power()
-    }
-
-    /// Binds tighter than a sign on its left, and to the right: `-2 ^ 3 ^ 2` is `-(2 ^ (3 ^ 2))`.
-    fn power(&mut self) -> Parsed {
-        let base = self.atom()?;
-        if self.peek() != Some(&TokenKind::Power) {
-            return Ok(base);
-        }
-        self.operate(base, Number::power, |parser| parser.nested(Self::signed))
-    }
-
-    fn atom(&mut self) -> Parsed {
-        let start = self.at;
-        match self.peek() {
-            Some(TokenKind::Number(number)) => {
+    fn operand(&mut self) -> Parsed {
+        let Some(next) = self.peek() else {
+            return Err(self.fail("a number is missing"));
+        };
+        let position = self.at + 1;
+        let wrong = |message| CalculatorError::new(message, position);
+        match (next, self.operator()) {
+            ('0'..='9' | '.', _) => self.number(),
+            ('(', _) => {
                 self.at += 1;
-                Ok(*number)
-            }
-            Some(TokenKind::Open) => {
-                self.at += 1;
-                let value = self.nested(Self::sum)?;
+                let value = self.expression(0)?;
                 self.close()?;
                 Ok(value)
             }
-            Some(TokenKind::Name(name)) => {
+            (_, Some((sign @ ('+' | '-'), ..))) => {
                 self.at += 1;
-                let position = self.tokens[start].position;
-                if !self.take(&TokenKind::Open) {
-                    return constant(name).ok_or_else(|| unknown(name, position));
-                }
-                let mut args = Vec::new();
-                if self.peek() != Some(&TokenKind::Close) {
-                    args.push(self.nested(Self::sum)?);
-                    while self.take(&TokenKind::Comma) {
-                        args.push(self.nested(Self::sum)?);
-                    }
-                }
-                self.close()?;
-                call(name, &args)
-                    .unwrap_or_else(|| Err(unknown(name, position).message))
-                    .map_err(|message| CalculatorError::new(message, position))
+                let value = self.expression(SIGN)?;
+                apply(sign, Number::Integer(0), value).map_err(wrong)
             }
-            Some(other) => {
-                Err(self.fail(format!("a number is missing before `{}`", other.shown())))
+            (_, Some((operator, ..))) => {
+                Err(self.fail(format!("a number is missing before `{operator}`")))
             }
-            None => Err(self.fail("a number is missing")),
+            (')' | ',', _) => Err(self.fail(format!("a number is missing before `{next}`"))),
+            _ if next.is_alphabetic() => {
+                let name = self.word(|c| c.is_alphanumeric() || c == '_');
+                if self.peek() != Some('(') {
+                    return function::constant(&name).map_err(wrong);
+                }
+                let args = self.arguments()?;
+                function::call(&name, &args).map_err(wrong)
+            }
+            _ => Err(self.fail(format!("unexpected `{}`", next.escape_debug()))),
         }
+    }
+
+    fn arguments(&mut self) -> Result<Vec<Number>, CalculatorError> {
+        self.at += 1;
+        let mut args = Vec::new();
+        if self.peek() != Some(')') {
+            args.push(self.expression(0)?);
+            while self.peek() == Some(',') {
+                self.at += 1;
+                args.push(self.expression(0)?);
+            }
+        }
+        self.close()?;
+        Ok(args)
     }
 
     fn close(&mut self) -> Result<(), CalculatorError> {
-        if self.take(&TokenKind::Close) {
-            return Ok(());
+        if self.peek() != Some(')') {
+            return Err(self.fail("a `)` is missing"));
         }
-        Err(self.fail("a `)` is missing"))
+        self.at += 1;
+        Ok(())
     }
-}
 
-fn unknown(name: &str, position: usize) -> CalculatorError {
-    let message = format!("unknown name `{name}`; there are pi, e and the functions {FUNCTIONS}");
-    CalculatorError::new(message, position)
-}
-
-fn constant(name: &str) -> Option<Number> {
-    match name.to_lowercase().as_str() {
-        "pi" | "π" => Some(Number::Real(std::f64::consts::PI)),
-        "e" => Some(Number::Real(std::f64::consts::E)),
-        _ => None,
+    fn number(&mut self) -> Parsed {
+        let start = self.at;
+        let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | '_');
+        let mut text = self.word(is_part);
+        // An exponent has digits: `2e` is a number and a constant.
+        let behind = &self.text[self.at..];
+        let sign = usize::from(matches!(behind.get(1), Some('+' | '-')));
+        if matches!(behind.first(), Some('e' | 'E'))
+            && behind.get(1 + sign).is_some_and(char::is_ascii_digit)
+        {
+            text.extend(&behind[..1 + sign]);
+            self.at += 1 + sign;
+            text += &self.word(is_part);
+        }
+        let fail = |what| Err(CalculatorError::new(format!("`{text}` {what}"), start + 1));
+        let digits = text.replace('_', "");
+        if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            let value = digits.parse().map(Number::Integer);
+            return value.or_else(|_| fail("is too large; write it with an exponent, as in 1e40"));
+        }
+        match digits.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(Number::Real(value)),
+            Ok(_) => fail("is too large"),
+            Err(_) => fail("is not a number"),
+        }
     }
-}
-
-/// The value of a function, or `None` if there is no such function.
-fn call(name: &str, args: &[Number]) -> Option<Result<Number, String>> {
-    let name = name.to_lowercase();
-    let real = |function: fn(f64) -> f64| match args {
-        [x] => finite(function(x.real())),
-        _ => Err(takes(&name, "one number")),
-    };
-    let positive = |function: fn(f64) -> f64| match args {
-        [x] if x.real() <= 0.0 => Err(format!("`{name}` takes numbers above 0")),
-        _ => real(function),
-    };
-    let extreme = |pick: fn(&f64, &f64) -> bool| {
-        let best = args.iter().copied().reduce(|best, x| {
-            if pick(&x.real(), &best.real()) {
-                x
-            } else {
-                best
-            }
-        });
-        best.ok_or_else(|| takes(&name, "at least one number"))
-    };
-    let rounded = |round: fn(f64) -> f64| match args {
-        [x] => Ok(x.rounded(round)),
-        _ => Err(takes(&name, "one number")),
-    };
-    Some(match name.as_str() {
-        "sqrt" => match args {
-            [x] if x.real() < 0.0 => Err("`sqrt` takes no negative number".to_owned()),
-            _ => real(f64::sqrt),
-        },
-        "abs" => match args {
-            [x] => x.absolute(),
-            _ => Err(takes(&name, "one number")),
-        },
-        "min" => extreme(f64::lt),
-        "max" => extreme(f64::gt),
-        "floor" => rounded(f64::floor),
-        "ceil" => rounded(f64::ceil),
-        "round" => match args {
-            [x] => Ok(x.rounded(f64::round)),
-            [x, digits] => round_to(*x, *digits),
-            _ => Err(takes(
-                &name,
-                "one number, or a number and how many digits to keep",
-            )),
-        },
-        "ln" => positive(f64::ln),
-        "log" => match args {
-            [x, base] => logarithm(x.real(), base.real()),
-            _ => positive(f64::log10),
-        },
-        "exp" => real(f64::exp),
-        "sin" => real(f64::sin),
-        "cos" => real(f64::cos),
-        "tan" => real(f64::tan),
-        _ => return None,
-    })
-}
-
-fn takes(name: &str, what: &str) -> String {
-    format!("`{name}` takes {what}")
-}
-
-fn round_to(x: Number, digits: Number) -> Result<Number, String> {
-    let Number::Integer(digits @ 0..=15) = digits else {
-        return Err("`round` keeps 0 to 15 digits".to_owned());
-    };
-    let Number::Real(x) = x else { return Ok(x) };
-    let scale = 10_f64.powi(i32::try_from(digits).unwrap_or_default());
-    let scaled = (x * scale).round() / scale;
-    // A number too large to be scaled has no digits to round away.
-    Ok(Number::Real(if scaled.is_finite() { scaled } else { x }))
-}
-
-fn logarithm(x: f64, base: f64) -> Result<Number, String> {
-    if x <= 0.0 || base <= 0.0 || base == 1.0 {
-        return Err("`log` takes a number above 0 and a base above 0 other than 1".to_owned());
-    }
-    finite(x.ln() / base.ln())
 }

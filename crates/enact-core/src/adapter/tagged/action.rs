@@ -46,7 +46,7 @@ pub(super) fn read(
     if written.is_empty() {
         return Err(Unread::Problem("The action names no tool.".to_owned()));
     }
-    let name = tool_name(tooling, written, repairs);
+    let name = calls::resolve_name(tooling, written, repairs);
     let spec = tooling.spec(&name);
     let after = after
         .trim_start_matches(['`', '"', '\'', '*'])
@@ -172,22 +172,6 @@ fn as_json(
         .into_iter()
         .map(|call| Action { call, answer: None })
         .collect())
-}
-
-/// The tool that is meant; `Finish` and `Submit` mean the completing one.
-fn tool_name(tooling: &Tooling, written: &str, repairs: &mut Vec<Repair>) -> String {
-    let name = calls::resolve_name(tooling, written, repairs);
-    let completes = matches!(
-        name.to_lowercase().as_str(),
-        "finish" | "submit" | "final_answer" | "finalanswer"
-    );
-    if completes && tooling.spec(&name).is_none() {
-        let completing = tooling.completion.tool_name();
-        let detail = format!("`{written}` was taken for `{completing}`");
-        repairs.push(Repair::new(RepairKind::Name, detail));
-        return completing.to_owned();
-    }
-    name
 }
 
 fn in_brackets<'a>(

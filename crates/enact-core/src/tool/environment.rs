@@ -1,9 +1,9 @@
-//! The environment of a server: an allow-list.
+//! The environment of the programs that tools start: an allow-list.
 
 use std::ffi::OsString;
 
-/// The variables that a server gets without being asked for: a program can hardly do without
-/// them, and none holds a secret.
+/// The variables that a program gets without being asked for: it can hardly do without them, and
+/// none holds a secret.
 const ALWAYS: &[&str] = &[
     "PATH",
     "HOME",
@@ -14,6 +14,7 @@ const ALWAYS: &[&str] = &[
     "LC_ALL",
     "LC_CTYPE",
     "TZ",
+    "TERM",
     "TMPDIR",
     // What programs on Windows need to find their files.
     "SYSTEMROOT",
@@ -27,7 +28,7 @@ const ALWAYS: &[&str] = &[
     "COMSPEC",
 ];
 
-/// The variables of this process that servers may see: a few that programs need, and those that
+/// The variables of this process that a program may see: a few that programs need, and those that
 /// were named.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
@@ -58,7 +59,7 @@ impl Environment {
     }
 
     /// The variables that may be seen and are set.
-    pub(crate) fn values(&self) -> Vec<(&str, OsString)> {
+    pub fn values(&self) -> Vec<(&str, OsString)> {
         let named = self.named.iter().map(String::as_str);
         let names = ALWAYS.iter().copied().chain(named);
         names
