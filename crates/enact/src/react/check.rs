@@ -21,15 +21,15 @@ pub(super) fn tool_call(
     repairs: &mut Vec<Repair>,
 ) -> PlannedCall {
     let (name, raw_args) = (read.name, read.args);
-    let refused = |name: String, args: Values, raw: Option<String>, refusal: String| PlannedCall {
-        call: Call {
-            id: id.clone(),
+    let refused = |name: String, args: Values, raw: Option<String>, refusal: String| {
+        let id = id.clone();
+        let call = Call {
+            id,
             name,
             args,
             raw,
-        },
-        refusal: Some(refusal),
-        confirm: false,
+        };
+        PlannedCall::refused(call, refusal)
     };
     let Some(known) = known_name(program, &name) else {
         let refusal = unknown_tool(program, &name);
@@ -65,15 +65,15 @@ pub(super) fn tool_call(
             let confirm = program
                 .tool(&known)
                 .is_some_and(|(spec, _)| spec.confirmation.is_needed(&args));
+            let call = Call {
+                id,
+                name: known,
+                args,
+                raw: None,
+            };
             PlannedCall {
-                call: Call {
-                    id,
-                    name: known,
-                    args,
-                    raw: None,
-                },
-                refusal: None,
                 confirm,
+                ..PlannedCall::new(call)
             }
         }
         Err(problems) => {
