@@ -1,8 +1,10 @@
 //! A run: its log, and what can be told from it.
 
+use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::asked::AskedQuestion;
 use super::event::{Event, FORMAT, Record, TerminationReason, ToolFinished};
@@ -21,13 +23,45 @@ use crate::tool::ToolSpec;
 
 /// The log of one run, folded into [steps](Step). Everything else that is told of a run is computed
 /// from them.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Record>", into = "Vec<Record>")]
+#[derive(Debug, Clone)]
 pub struct Run {
     /// The same as in the first record.
     started: Arc<Started>,
     records: Vec<Record>,
     folded: Folded,
+}
+
+impl Serialize for Run {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.records.serialize(to)
+    }
+}
+
+/// Reads record after record, so that a log of another format is refused by its number before any
+/// event of it is looked at.
+impl<'de> Deserialize<'de> for Run {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Log;
+
+        impl<'de> Visitor<'de> for Log {
+            type Value = Run;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the records of a run")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut records: A) -> Result<Run, A::Error> {
+                let first = records.next_element::<Record>()?;
+                let mut run = Run::begin(first).map_err(A::Error::custom)?;
+                while let Some(record) = records.next_element()? {
+                    run.follow(record).map_err(A::Error::custom)?;
+                }
+                Ok(run)
+            }
+        }
+
+        from.deserialize_seq(Log)
+    }
 }
 
 /// Runs are equal when their logs are.
@@ -67,33 +101,12 @@ impl TryFrom<Vec<Record>> for Run {
     type Error = RunError;
 
     fn try_from(records: Vec<Record>) -> Result<Self, RunError> {
-        let Some(Event::Started(started)) = records.first().map(|record| &record.event) else {
-            return Err(RunError::NotStarted);
-        };
-        if started.format != FORMAT {
-            return Err(RunError::UnknownFormat {
-                found: started.format,
-                supported: FORMAT,
-            });
+        let mut records = records.into_iter();
+        let mut run = Self::begin(records.next())?;
+        for record in records {
+            run.follow(record)?;
         }
-        for (expected, record) in (0..).zip(&records) {
-            if record.position != expected {
-                return Err(RunError::OutOfOrder {
-                    expected,
-                    found: record.position,
-                });
-            }
-        }
-        let started = started.clone();
-        let mut folded = Folded::new();
-        for (index, record) in records.iter().enumerate() {
-            folded.take(&started, index, record);
-        }
-        Ok(Self {
-            started,
-            records,
-            folded,
-        })
+        Ok(run)
     }
 }
 
@@ -112,6 +125,34 @@ impl From<Run> for Vec<Record> {
 }
 
 impl Run {
+    /// A run of which no more is known than its first record.
+    fn begin(first: Option<Record>) -> Result<Self, RunError> {
+        let started = first.as_ref().map(|record| &record.event);
+        let (Some(Event::Started(started)), Some(first)) = (started, &first) else {
+            return Err(RunError::NotStarted);
+        };
+        let started = started.clone();
+        if started.format != FORMAT {
+            return Err(RunError::UnknownFormat {
+                found: started.format,
+                supported: FORMAT,
+            });
+        }
+        if first.position != 0 {
+            return Err(RunError::OutOfOrder {
+                expected: 0,
+                found: first.position,
+            });
+        }
+        let mut run = Self {
+            started,
+            records: Vec::new(),
+            folded: Folded::new(),
+        };
+        run.push(first.clone());
+        Ok(run)
+    }
+
     /// Takes in the record that comes next, and says what it changed.
     pub(crate) fn push(&mut self, record: Record) -> Change {
         let index = self.records.len();
@@ -138,6 +179,12 @@ impl Run {
     /// The steps in order.
     pub fn steps(&self) -> &[Step] {
         &self.folded.steps
+    }
+
+    /// The indices of the records from a step up to the next one.
+    pub fn records_of(&self, step: &Step) -> std::ops::Range<usize> {
+        let next = self.steps().get(step.number);
+        step.record..next.map_or(self.records.len(), |next| next.record)
     }
 
     /// What happened before the first step.

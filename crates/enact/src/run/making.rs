@@ -1,4 +1,4 @@
-//! Makes events: what the core and the drivers write down. Nobody outside looks into one.
+//! Makes events: what the core and the drivers write down.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,10 +34,24 @@ impl Event {
         Self::Replied(Arc::new(replied))
     }
 
+    /// Whether it tells of a step.
+    pub fn is_step(&self) -> bool {
+        self.reply().is_some_and(|reply| reply.stepped().is_some())
+    }
+
     /// The reply that it tells of, if it does.
-    pub(crate) fn reply(&self) -> Option<&Replied> {
+    pub fn reply(&self) -> Option<&Replied> {
         match self {
             Self::Replied(replied) => Some(replied),
+            _ => None,
+        }
+    }
+
+    /// How long a model or a tool worked on it, if one did.
+    pub fn took(&self) -> Option<Duration> {
+        match self {
+            Self::Replied(replied) => Some(replied.duration),
+            Self::ToolFinished(finished) => Some(finished.duration),
             _ => None,
         }
     }
@@ -61,14 +75,14 @@ impl Event {
     }
 
     /// A call is about to run.
-    pub(crate) fn tool_started(call_id: impl Into<String>) -> Self {
+    pub fn tool_started(call_id: impl Into<String>) -> Self {
         Self::ToolStarted {
             call_id: call_id.into(),
         }
     }
 
     /// A call gave something, after this time and for this price.
-    pub(crate) fn tool_finished(
+    pub fn tool_finished(
         call_id: impl Into<String>,
         observation: Observation,
         duration: Duration,
