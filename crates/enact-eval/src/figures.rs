@@ -82,9 +82,8 @@ fn is_complete(run: &Run, step: &Step) -> Option<bool> {
         return None;
     }
     let reply = &step.replied.reply;
-    let has_reply = !coherence::thought(step).is_empty()
-        || !reply.text.is_empty()
-        || !step.calls.is_empty();
+    let has_reply =
+        !coherence::thought(step).is_empty() || !reply.text.is_empty() || !step.calls.is_empty();
     let named = |name: &str| !name.is_empty();
     let has_action = match step.outcome() {
         StepOutcome::Act => {
@@ -112,7 +111,9 @@ fn is_complete(run: &Run, step: &Step) -> Option<bool> {
 fn is_ordered(run: &Run, step: &Step) -> bool {
     let of_step = run.records_of(step);
     let at = |index: usize| run.records()[index].at;
-    of_step.into_iter().all(|index| index == 0 || at(index - 1) <= at(index))
+    of_step
+        .into_iter()
+        .all(|index| index == 0 || at(index - 1) <= at(index))
 }
 
 /// How many calls of a step were answered with an error. Those that complete the run are no tools.

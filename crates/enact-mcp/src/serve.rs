@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use enact::run::store::Store;
 use enact::run::PlannedCall;
+use enact::run::store::Store;
 use enact::{Call, Decision, Dynamic, Outcome, Prediction, Question, ReAct, Update, Values};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequestParams,

@@ -160,7 +160,9 @@ impl Narrator {
     fn reply(&self, replied: &Replied) {
         match &replied.read {
             Reading::Unreadable { problem } => self.aside(&match replied.predictor {
-                PredictorName::Judge | PredictorName::Condense => format!("{problem}: done without"),
+                PredictorName::Judge | PredictorName::Condense => {
+                    format!("{problem}: done without")
+                }
                 _ => format!("the reply could not be read, asked again: {problem}"),
             }),
             Reading::Summary { .. } => self.aside("the transcript was too long and was summarised"),

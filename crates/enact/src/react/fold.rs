@@ -236,7 +236,10 @@ impl RunState {
     fn plan(&self, planned: &PlannedCall) -> CallState {
         let status = match &planned.refusal {
             Some(refusal) => CallStatus::Done(Arc::new(Observation::error(refusal.clone()))),
-            None if planned.confirm => CallStatus::Unconfirmed,
+            // Whatever the log says, nothing runs unasked that has to be approved by now.
+            None if planned.confirm || self.needs_approval(&planned.call) => {
+                CallStatus::Unconfirmed
+            }
             None if self.is_reader(&planned.call) => {
                 CallStatus::Decided(self.read_record(&planned.call))
             }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::check;
 use super::state::{Acting, CallState, CallStatus, Phase, RunState, tool_finished};
-use crate::run::{Answerer, Asked, Call, Decision, Event, Observation, QuestionKind};
+use crate::run::{Answerer, Asked, Call, Decision, Event, Observation, Question, QuestionKind};
 use crate::tool::{Confirmation, Effect, ToolSpec};
 
 /// How often a person is asked again about one call because its tool has changed. A tool that is
@@ -133,11 +133,28 @@ impl RunState {
         }
     }
 
+    /// Whether a question of the log is about its call as it stands there: its id is a digest of the
+    /// call. Where it is not, the log was changed, and the call is asked about again.
+    fn is_about_its_call(&self, question: &Question) -> bool {
+        let Phase::Act(acting) = &self.phase else {
+            return false;
+        };
+        let mut calls = acting.calls.iter();
+        let call = calls.find(|state| state.call.id == question.tool_call.id);
+        call.is_some_and(|state| {
+            let known = Asked::about(self.origin(acting, state), question.kind, &state.call);
+            known.confirmation_id == question.confirmation_id
+        })
+    }
+
     /// A question binds its call to the tools as they now are.
     pub(super) fn fold_question(&mut self, question: usize) {
         let at = self.seen.at;
         let question = Box::new(self.run.questions()[question].question.clone());
         let name = question.tool_call.name.clone();
+        if !self.is_about_its_call(&question) {
+            return;
+        }
         let Phase::Act(acting) = &mut self.phase else {
             return;
         };
@@ -228,7 +245,10 @@ impl RunState {
         if let (Some(problem), false) = (self.misfit(&state.call), is_gone) {
             changes.push(format!("the call cannot be made again: {problem}"));
         }
-        asked(state, self.asks(acting, state, QuestionKind::InDoubt, changes))
+        asked(
+            state,
+            self.asks(acting, state, QuestionKind::InDoubt, changes),
+        )
     }
 
     fn asks_again(&self, acting: &Acting, state: &CallState, changes: Vec<String>) -> Event {
@@ -237,11 +257,14 @@ impl RunState {
                        another tool";
             return refused(state, why.to_owned());
         }
-        asked(state, self.asks(acting, state, QuestionKind::Confirm, changes))
+        asked(
+            state,
+            self.asks(acting, state, QuestionKind::Confirm, changes),
+        )
     }
 
     /// Whether the rule for the tool of a call demands a person.
-    fn needs_approval(&self, call: &Call) -> bool {
+    pub(super) fn needs_approval(&self, call: &Call) -> bool {
         let tool = self.program.tool(&call.name);
         tool.is_some_and(|(spec, _)| spec.confirmation.is_needed(&call.args))
             && !self.is_tool_allowed(&call.name)

@@ -136,12 +136,7 @@ fn unreadable(
     Event::replied(Replied::new(predictor, reply, read, duration))
 }
 
-fn given(
-    predictor: PredictorName,
-    reply: Reply,
-    read: Read<Values>,
-    duration: Duration,
-) -> Event {
+fn given(predictor: PredictorName, reply: Reply, read: Read<Values>, duration: Duration) -> Event {
     let outputs = Reading::Outputs(read.value);
     let replied = Replied::new(predictor, reply, outputs, duration);
     Event::replied(replied.mended(read.repairs))

@@ -278,9 +278,9 @@ async fn the_start_of_a_call_that_changes_nothing_is_written_with_what_it_gave()
         *store.writes.lock().unwrap(),
         [
             "started",
-            "stepped",
+            "replied",
             "tool_started tool_finished",
-            "stepped",
+            "replied",
             "finished"
         ]
     );
@@ -292,10 +292,10 @@ async fn the_start_of_a_call_that_changes_nothing_is_written_with_what_it_gave()
         *store.writes.lock().unwrap(),
         [
             "started",
-            "stepped",
+            "replied",
             "tool_started",
             "tool_finished",
-            "stepped",
+            "replied",
             "finished"
         ]
     );

@@ -159,7 +159,7 @@ fn extend(value: &mut Value, key: &str) {
         "inputs",
         "outputs",
         "args",
-        "commit",
+        "answer",
         "value",
         "opaque",
         "notes",
@@ -170,6 +170,7 @@ fn extend(value: &mut Value, key: &str) {
     let is_name = [
         "decision",
         "outcome",
+        "read",
         "source",
         "parts",
         "thoughts_in_context",
