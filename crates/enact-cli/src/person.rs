@@ -3,7 +3,7 @@
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use enact::run::{Event, QuestionKind};
+use enact::run::QuestionKind;
 use enact::{CancellationToken, Decision, Question, Run};
 
 use crate::editor::{Editor, Prompt, Recall};
@@ -196,10 +196,7 @@ impl Person {
 }
 
 fn show_thought(screen: &Screen, run: &Run) {
-    let thought = run.events().rev().find_map(|event| match event {
-        Event::Stepped(step) => Some(step.thought()),
-        _ => None,
-    });
+    let thought = run.steps().last().map(|step| step.thought());
     if let Some(thought) = thought.filter(|thought| !thought.trim().is_empty()) {
         for line in text::first_lines(thought.trim(), screen.room(5), THOUGHT_LINES) {
             screen.line(&format!("     {}", screen.paint(Ink::Quiet, &line)));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use enact_core::run::{Call, Stepped};
+use enact_core::run::{Call, Step};
 use enact_core::tool::ToolSpec;
 use serde_json::Value;
 
@@ -22,9 +22,9 @@ const STOP_WORDS: &[&str] = &[
 ];
 
 /// What the model thought before it acted: the text of the step, or what it reasoned beside it.
-pub fn thought(step: &Stepped) -> &str {
+pub fn thought(step: &Step) -> &str {
     match step.thought().trim() {
-        "" => step.reply.reasoning.trim(),
+        "" => step.replied.reply.reasoning.trim(),
         thought => thought,
     }
 }

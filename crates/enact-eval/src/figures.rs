@@ -1,11 +1,10 @@
 //! What is counted of one run. A function of its log alone.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use enact_core::Run;
 use enact_core::model::Usage;
-use enact_core::run::{Event, Observation, Record, StepOutcome, Stepped};
+use enact_core::run::{Record, Step, StepOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::coherence;
@@ -33,7 +32,7 @@ pub struct Figures {
 impl Figures {
     /// Counts what a log shows.
     pub fn of(run: &Run) -> Self {
-        let steps = steps(run);
+        let steps = run.steps();
         let mut figures = Self {
             steps: steps.len() as u64,
             max_iterations: u64::from(run.started().limits.max_iterations),
@@ -41,14 +40,14 @@ impl Figures {
             usage: run.usage(),
             ..Self::default()
         };
-        for step in &steps {
-            if let Some(connects) = step.connects(run) {
+        for step in steps {
+            if let Some(connects) = connects(run, step) {
                 figures.connected.add(connects);
             }
-            if let Some(is_complete) = step.is_complete(run) {
+            if let Some(is_complete) = is_complete(run, step) {
                 figures.complete.add(is_complete);
             }
-            figures.tool_errors += step.errors();
+            figures.tool_errors += errors(step);
         }
         figures
     }
@@ -63,114 +62,70 @@ impl Figures {
     }
 }
 
-/// A step with what came of it.
-struct Step<'a> {
-    stepped: &'a Stepped,
-    /// What its calls gave, by id.
-    observations: HashMap<&'a str, &'a Observation>,
-    /// Whether its records are in the order of time.
-    is_ordered: bool,
-    is_last: bool,
+/// Whether the thought connects to a call. None for a step that completes the run: its action is the
+/// answer. A step that did nothing does not connect.
+fn connects(run: &Run, step: &Step) -> Option<bool> {
+    match step.outcome() {
+        StepOutcome::Act => {
+            let calls: Vec<_> = step.calls.iter().map(|one| &one.call).collect();
+            let tools = &run.started().agent.tools;
+            Some(coherence::connects(coherence::thought(step), &calls, tools))
+        }
+        StepOutcome::Nudge(_) => Some(false),
+        _ => None,
+    }
 }
 
-fn steps(run: &Run) -> Vec<Step<'_>> {
-    let mut steps: Vec<Step<'_>> = Vec::new();
-    let mut before = run.records().first().map(|record| record.at);
-    for record in run.records() {
-        let is_ordered = before.is_none_or(|before| before <= record.at);
-        before = Some(record.at);
-        if let Event::Stepped(stepped) = &record.event {
-            steps.push(Step {
-                stepped,
-                observations: HashMap::new(),
-                is_ordered: true,
-                is_last: false,
-            });
-        }
-        if let Some(step) = steps.last_mut() {
-            step.is_ordered &= is_ordered;
-            if let Event::ToolFinished {
-                call_id,
-                observation,
-                ..
-            } = &record.event
-            {
-                step.observations.insert(call_id, observation);
-            }
-        }
+/// Whether nothing is missing. None for a step that is not over.
+fn is_complete(run: &Run, step: &Step) -> Option<bool> {
+    if step.is_open() && step.number == run.steps().len() && run.termination().is_none() {
+        return None;
     }
-    if let Some(last) = steps.last_mut() {
-        last.is_last = true;
-    }
-    steps
+    let reply = &step.replied.reply;
+    let has_reply =
+        !coherence::thought(step).is_empty() || !reply.text.is_empty() || !step.calls.is_empty();
+    let named = |name: &str| !name.is_empty();
+    let has_action = match step.outcome() {
+        StepOutcome::Act => {
+            let mut calls = step.calls.iter().map(|call| &call.call);
+            !step.calls.is_empty() && calls.all(|call| named(&call.id) && named(&call.name))
+        }
+        StepOutcome::Submit | StepOutcome::Answer(_) => {
+            step.outputs().is_some_and(|outputs| !outputs.is_empty())
+        }
+        _ => true,
+    };
+    let has_usage = reply.usage.input_tokens + reply.usage.output_tokens > 0;
+    let has_duration = !step.replied.duration.is_zero();
+    Some(
+        has_reply
+            && has_action
+            && !step.is_open()
+            && is_ordered(run, step)
+            && has_usage
+            && has_duration,
+    )
 }
 
-impl Step<'_> {
-    /// Whether the thought connects to a call. None for a step that completes the run: its action
-    /// is the answer. A step that did nothing does not connect.
-    fn connects(&self, run: &Run) -> Option<bool> {
-        let thought = coherence::thought(self.stepped);
-        let calls: Vec<_> = self.stepped.calls.iter().map(|one| &one.call).collect();
-        match self.stepped.outcome {
-            StepOutcome::Act => {
-                let tools = &run.started().agent.tools;
-                Some(coherence::connects(thought, &calls, tools))
-            }
-            StepOutcome::Nudge(_) => Some(false),
-            StepOutcome::Commit(_) | StepOutcome::Extract => None,
-        }
-    }
+/// Whether the records of a step are in the order of time: none is older than the one before it.
+fn is_ordered(run: &Run, step: &Step) -> bool {
+    let of_step = run.records_of(step);
+    let at = |index: usize| run.records()[index].at;
+    of_step
+        .into_iter()
+        .all(|index| index == 0 || at(index - 1) <= at(index))
+}
 
-    /// Whether nothing is missing. None for a step that is not over.
-    fn is_complete(&self, run: &Run) -> Option<bool> {
-        let has_results = self.stepped.calls.iter().all(|planned| {
-            planned.refusal.is_some() || self.observations.contains_key(planned.call.id.as_str())
-        });
-        let acts = self.stepped.outcome == StepOutcome::Act;
-        if acts && !has_results && self.is_last && run.termination().is_none() {
-            return None;
-        }
-        let reply = &self.stepped.reply;
-        let has_reply = !coherence::thought(self.stepped).is_empty()
-            || !reply.text.is_empty()
-            || !self.stepped.calls.is_empty();
-        let named = |name: &str| !name.is_empty();
-        let has_action = match &self.stepped.outcome {
-            StepOutcome::Act => {
-                let mut calls = self.stepped.calls.iter().map(|planned| &planned.call);
-                !self.stepped.calls.is_empty()
-                    && calls.all(|call| named(&call.id) && named(&call.name))
-            }
-            StepOutcome::Commit(outputs) => !outputs.is_empty(),
-            StepOutcome::Extract | StepOutcome::Nudge(_) => true,
-        };
-        let has_observation = !acts || has_results;
-        let has_usage = reply.usage.input_tokens + reply.usage.output_tokens > 0;
-        let has_duration = !self.stepped.duration.is_zero();
-        Some(
-            has_reply
-                && has_action
-                && has_observation
-                && self.is_ordered
-                && has_usage
-                && has_duration,
-        )
+/// How many calls of a step were answered with an error. Those that complete the run are no tools.
+fn errors(step: &Step) -> u64 {
+    if *step.outcome() != StepOutcome::Act {
+        return 0;
     }
-
-    /// How many of its calls were answered with an error. Those that complete the run are no
-    /// tools.
-    fn errors(&self) -> u64 {
-        if self.stepped.outcome != StepOutcome::Act {
-            return 0;
-        }
-        let failed = self.stepped.calls.iter().filter(|planned| {
-            let call = &planned.call;
-            let is_tool = !matches!(call.name.as_str(), "submit" | "finish");
-            let observation = self.observations.get(call.id.as_str());
-            is_tool && (planned.refusal.is_some() || observation.is_some_and(|one| one.is_error))
-        });
-        failed.count() as u64
-    }
+    let failed = step.calls.iter().filter(|call| {
+        let is_tool = !matches!(call.call.name.as_str(), "submit" | "finish");
+        is_tool && call.is_error()
+    });
+    failed.count() as u64
 }
 
 /// How long a run was worked on. Each reply and each result counts with its own duration, or with
@@ -180,13 +135,8 @@ fn work(records: &[Record]) -> Duration {
     let mut total = Duration::ZERO;
     for pair in records.windows(2) {
         let [before, record] = pair else { continue };
-        let took = match &record.event {
-            Event::Stepped(stepped) => stepped.duration,
-            Event::Misread { duration, .. }
-            | Event::Summarised { duration, .. }
-            | Event::Extracted { duration, .. }
-            | Event::ToolFinished { duration, .. } => *duration,
-            _ => continue,
+        let Some(took) = record.event.took() else {
+            continue;
         };
         let passed = Duration::try_from(record.at.duration_since(before.at));
         total += took.min(passed.unwrap_or_default());

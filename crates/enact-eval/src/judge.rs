@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use enact_core::model::Usage;
-use enact_core::run::{Event, StepOutcome};
+use enact_core::run::StepOutcome;
 use enact_core::{Error, LanguageModel, Predict, Prediction, Run, Values, values};
 use serde_json::{Value, json};
 
@@ -109,12 +109,10 @@ async fn ask(predict: &Predict, inputs: Values) -> Result<Prediction<Values>, Me
 
 /// The steps that the criterion is about, with what the judge has to know of them.
 fn acting_steps(run: &Run) -> Vec<Value> {
-    let acting = run.events().filter_map(|event| match event {
-        Event::Stepped(step) => match step.outcome {
-            StepOutcome::Act | StepOutcome::Nudge(_) => Some(step),
-            StepOutcome::Commit(_) | StepOutcome::Extract => None,
-        },
-        _ => None,
+    let steps = run.steps().iter();
+    let acting = steps.filter(|step| {
+        let outcome = step.outcome();
+        matches!(outcome, StepOutcome::Act | StepOutcome::Nudge(_))
     });
     let told = (1_u64..).zip(acting).map(|(number, step)| {
         let calls = step.calls.iter().map(|planned| {

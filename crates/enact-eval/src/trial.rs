@@ -1,7 +1,6 @@
 //! Trials: what came of the examples.
 
 use enact_core::model::Usage;
-use enact_core::run::Event;
 use enact_core::{Run, TerminationReason, Values};
 use serde::{Deserialize, Serialize};
 
@@ -84,10 +83,10 @@ impl Trial {
             (None, None) if !run.open_questions().is_empty() => Status::Paused,
             (None, _) => Status::Failed,
         };
-        if let Some(Event::Failed { reason, message }) = run.events().next_back() {
+        if let (Some(reason), Some(message)) = (run.termination(), run.failure()) {
             trial.fault = Some(Fault {
                 kind: reason.as_str().to_owned(),
-                message: message.clone(),
+                message: message.to_owned(),
             });
         }
         trial.figures = Figures::of(run);

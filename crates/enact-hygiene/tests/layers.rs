@@ -145,3 +145,33 @@ fn the_readme_and_ci_run_the_same_test_command() {
     assert!(readme.contains("cargo test --workspace"));
     assert!(ci.contains("cargo test --workspace"));
 }
+
+/// Views, drivers and faces work on steps and changes of a run. A new kind of event is then one arm in
+/// one place.
+#[test]
+fn only_runs_look_into_events() {
+    let mut found = Vec::new();
+    for file in rust_files(&root().join("crates")) {
+        let path = file.to_string_lossy().replace('\\', "/");
+        let is_source = path.contains("/src/") && !path.contains("/src/run/");
+        if !is_source || path.ends_with("/tests.rs") || path.contains("/src/tests/") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).expect("a file");
+        for (number, line) in (1..).zip(text.lines()) {
+            if names_a_kind_of_event(line) {
+                found.push(format!("{path}:{number}: {}", line.trim()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Whether a line names a variant of `Event`, such as `Event::Started`.
+fn names_a_kind_of_event(line: &str) -> bool {
+    line.match_indices("Event::").any(|(at, name)| {
+        let is_longer = line[..at].ends_with(|before: char| before.is_alphanumeric());
+        let variant = line[at + name.len()..].chars().next();
+        !is_longer && variant.is_some_and(char::is_uppercase)
+    })
+}

@@ -41,7 +41,7 @@ mod source;
 mod spec;
 mod tool;
 
-pub use enact::tool::Environment;
+pub use enact_core::tool::Environment;
 pub use error::{Error, ErrorKind};
 pub use names::join;
 pub use pattern::{EmptyPattern, Pattern};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use enact_core::run::PlannedCall;
 use enact_core::run::store::Store;
-use enact_core::run::{Event, PlannedCall};
 use enact_core::{Call, Decision, Dynamic, Outcome, Prediction, Question, ReAct, Update, Values};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequestParams,
@@ -234,7 +234,7 @@ impl Reporter {
         let (Some(reports), Update::Recorded { record }) = (&self.0, update) else {
             return;
         };
-        if let Event::Stepped(step) = &record.event {
+        if let Some(step) = record.event.reply().and_then(|reply| reply.stepped()) {
             let name = |planned: &PlannedCall| planned.call.name.clone();
             let names: Vec<String> = step.calls.iter().map(name).collect();
             // A client that has hung up hears nothing.

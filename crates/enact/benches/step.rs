@@ -89,14 +89,7 @@ fn step(state: &mut RunState, observation: &str) {
     let observation = Observation::value(observation);
     apply(
         state,
-        Event::ToolFinished {
-            call_id,
-            observation,
-            duration: Duration::ZERO,
-            from_record: false,
-            cost: 0.0,
-            usage: enact::model::Usage::default(),
-        },
+        Event::tool_finished(call_id, observation, Duration::ZERO, Default::default()),
     );
 }
 

@@ -37,9 +37,12 @@ fn tell(update: &Update) {
         Update::Recorded { record } => {
             let what = match &record.event {
                 Event::Started(started) => format!("started {}", started.run_id),
-                Event::Stepped(step) => format!("step, {} call(s)", step.calls.len()),
+                Event::Replied(replied) => match replied.stepped() {
+                    Some(step) => format!("step, {} call(s)", step.calls.len()),
+                    None => "another reply".to_owned(),
+                },
                 Event::ToolStarted { call_id } => format!("tool started: {call_id}"),
-                Event::ToolFinished { observation, .. } => format!("gave {}", observation.text()),
+                Event::ToolFinished(finished) => format!("gave {}", finished.observation.text()),
                 Event::Finished { reason, .. } => format!("finished: {}", reason.as_str()),
                 other => format!("{other:?}"),
             };
@@ -73,11 +76,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("\nas text:\n{trajectory}");
 
     println!("\nwhat was mended:");
-    for event in done.run().events() {
-        if let Event::Stepped(step) = event {
-            for repair in &step.repairs {
-                println!("  {:?}: {}", repair.kind, repair.detail);
-            }
+    for step in done.run().steps() {
+        for repair in &step.replied.repairs {
+            println!("  {:?}: {}", repair.kind, repair.detail);
         }
     }
     println!("\nusage: {}", serde_json::to_string(&done.usage)?);

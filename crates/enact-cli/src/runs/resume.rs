@@ -59,7 +59,7 @@ async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
     // What was done so far: nobody can decide about a call without it.
     for record in stored.run.records() {
-        narrator.event(&record.event);
+        narrator.follow(record);
     }
     narrator.screen().idle();
     let person = Person::here(&narrator);

@@ -51,7 +51,7 @@ async fn show(args: &ShowArgs) -> Result<(), Failure> {
 fn trace(run: &Run) {
     let narrator = Narrator::new(Screen::new(Stream::Stdout), &run.started().agent.model);
     for record in run.records() {
-        narrator.event(&record.event);
+        narrator.follow(record);
         narrator.figures(run, record);
     }
     let screen = narrator.screen();

@@ -1,11 +1,13 @@
 //! Tells a run step by step, as it happens.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use enact::adapter::Repair;
 use enact::model::{ANSWERED_BY_CACHE, Reply, Usage};
-use enact::run::{Answerer, Call, Event, Observation, PredictorName, Record, StepOutcome, Stepped};
+use enact::run::{
+    Answerer, AskedQuestion, Change, Observation, PredictorName, Reading, Record, Remark, Replied,
+    Step, StepOutcome,
+};
 use enact::{Decision, Run, TerminationReason, Update, Values};
 
 use super::screen::{Ink, Screen};
@@ -36,36 +38,26 @@ pub(crate) struct Narrator {
 /// What was told so far, as far as later events refer to it.
 #[derive(Debug, Default)]
 struct Told {
-    steps: usize,
-    /// The calls of the step under way.
-    calls: Vec<Call>,
-    /// The ids of those that run.
-    running: Vec<String>,
-    /// Which call a question is about.
-    asked: HashMap<String, String>,
+    /// The run that is told of.
+    run: Option<Run>,
     /// What the model is writing.
     writing: String,
 }
 
-impl Told {
-    /// What joins a result to its call where there are several: results come as they come.
-    fn label(&self, call_id: &str) -> String {
-        let index = self.calls.iter().position(|call| call.id == call_id);
-        match index {
-            Some(index) if self.calls.len() > 1 => format!("[{}] ", index + 1),
-            _ => String::new(),
-        }
+/// What joins a result to its call where there are several: results come as they come.
+fn label(step: &Step, call: usize) -> String {
+    match step.calls.len() {
+        0 | 1 => String::new(),
+        _ => format!("[{}] ", call + 1),
     }
+}
 
-    /// What runs, for the spinner.
-    fn activity(&self) -> Option<String> {
-        let running = self
-            .calls
-            .iter()
-            .filter(|call| self.running.contains(&call.id));
-        let names: Vec<&str> = running.map(|call| call.name.as_str()).collect();
-        (!names.is_empty()).then(|| format!("running {}", names.join(", ")))
-    }
+/// What runs, for the spinner.
+fn activity(step: &Step) -> Option<String> {
+    let running = step.calls.iter();
+    let running = running.filter(|call| call.attempts > 0 && call.is_open());
+    let names: Vec<&str> = running.map(|call| call.call.name.as_str()).collect();
+    (!names.is_empty()).then(|| format!("running {}", names.join(", ")))
 }
 
 impl Narrator {
@@ -100,120 +92,131 @@ impl Narrator {
                 self.screen.busy(tail(&told.writing));
             }
             Update::Written { .. } | Update::TakenBack { .. } => self.told().writing.clear(),
-            Update::Recorded { record } => self.event(&record.event),
+            Update::Recorded { record } => self.follow(record),
             _ => {}
         }
     }
 
-    /// Tells what was written down.
-    pub(crate) fn event(&self, event: &Event) {
-        match event {
-            Event::Stepped(step) => {
+    /// Tells what was written down, from the beginning of a run on.
+    pub(crate) fn follow(&self, record: &Record) {
+        let mut told = self.told();
+        let change = match &mut told.run {
+            Some(run) if record.position > 0 => run.follow(record.clone()),
+            run => Run::try_from(vec![record.clone()]).map(|began| {
+                *run = Some(began);
+                Change::Began
+            }),
+        };
+        let run = told.run.take();
+        drop(told);
+        if let (Ok(change), Some(run)) = (change, &run) {
+            self.changed(run, &change);
+        }
+        self.told().run = run;
+    }
+
+    fn changed(&self, run: &Run, change: &Change) {
+        let step = run.steps().last();
+        match (change, step) {
+            (Change::Step, Some(step)) => {
                 self.step(step);
-                self.answered_by(&step.reply);
+                self.answered_by(&step.replied.reply);
             }
-            Event::Misread {
-                predictor: PredictorName::Judge | PredictorName::Condense,
-                problem,
-                ..
-            } => self.aside(&format!("{problem}: done without")),
-            Event::Misread { problem, .. } => {
-                self.aside(&format!(
-                    "the reply could not be read, asked again: {problem}"
-                ));
-            }
-            Event::ModelFailed { kind, message, .. } => {
+            (Change::Reply(replied), _) => self.reply(replied),
+            (Change::Failure { kind, message, .. }, _) => {
                 self.aside(&format!("the model failed ({}): {message}", kind.as_str()));
             }
-            Event::ToolStarted { call_id } => {
-                let mut told = self.told();
-                told.running.push(call_id.clone());
-                if let Some(activity) = told.activity() {
+            (Change::CallStarted { .. }, Some(step)) => {
+                if let Some(activity) = activity(step) {
                     self.screen.busy(&activity);
                 }
             }
-            Event::ToolFinished {
-                call_id,
-                observation,
-                ..
-            } => self.observation(call_id, observation),
-            Event::Asked(question) => {
-                let id = question.tool_call.id.clone();
-                self.told()
-                    .asked
-                    .insert(question.confirmation_id.clone(), id);
+            (Change::CallDone { call, .. }, Some(step)) => {
+                if let Some(done) = &step.calls[*call].done {
+                    self.observation(step, *call, &done.observation);
+                }
             }
-            Event::Answered {
-                confirmation_id,
-                decision: Decision::Edit { name, args },
-                ..
-            } => self.edited(confirmation_id, name, args),
-            Event::Answered {
-                decision: Decision::ApproveAlways,
-                ..
-            } => self.aside("this tool may now run unasked in this run"),
-            Event::Answered {
-                by: Answerer::Expiry,
-                ..
-            } => self.aside("nobody answered in time: rejected"),
-            Event::Noticed { text, .. } => self.aside(text),
-            Event::ToolsChanged { tools } => {
-                let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+            (Change::Answered { question }, Some(step)) => {
+                self.answered(step, &run.questions()[*question]);
+            }
+            (Change::Noticed { text, .. }, _) => self.aside(text),
+            (Change::ToolsChanged, _) => {
+                let names: Vec<&str> = run.tools().iter().map(|tool| tool.name.as_str()).collect();
                 self.aside(&format!("the tools have changed: {}", names.join(", ")));
             }
-            Event::AdapterChanged { adapter, why, .. } => {
+            (Change::AdapterChanged { adapter, why, .. }, _) => {
                 self.aside(&format!("continues with the `{adapter}` adapter: {why}"));
             }
-            Event::Withdrawn { .. } => self.aside("an answer was taken back"),
-            Event::Summarised { .. } => {
-                self.aside("the transcript was too long and was summarised")
-            }
-            Event::Condensed { .. } => self.aside("what came back was too long and was summarised"),
-            Event::Judged { standing, why, .. } => {
-                self.aside(&format!("judged {}: {why}", standing.as_str()));
-            }
-            Event::LoopEnded { reason } => self.aside(&format!(
+            (Change::Withdrawn { .. }, _) => self.aside("an answer was taken back"),
+            (Change::LoopEnded { reason }, _) => self.aside(&format!(
                 "{}; it answers from what it has",
                 spoken_reason(*reason)
             )),
-            Event::Extracted { repairs, reply, .. } => {
-                self.repairs(repairs);
-                self.answered_by(reply);
+            _ => {}
+        }
+    }
+
+    /// Tells of a reply that is no step.
+    fn reply(&self, replied: &Replied) {
+        match &replied.read {
+            Reading::Unreadable { problem } => self.aside(&match replied.predictor {
+                PredictorName::Judge | PredictorName::Condense => {
+                    format!("{problem}: done without")
+                }
+                _ => format!("the reply could not be read, asked again: {problem}"),
+            }),
+            Reading::Summary { .. } => self.aside("the transcript was too long and was summarised"),
+            Reading::Condensed { .. } => {
+                self.aside("what came back was too long and was summarised");
+            }
+            Reading::Judged { standing, why } => {
+                self.aside(&format!("judged {}: {why}", standing.as_str()));
+            }
+            Reading::Outputs(_) => {
+                self.repairs(&replied.repairs);
+                self.answered_by(&replied.reply);
             }
             _ => {}
         }
     }
 
-    fn step(&self, step: &Stepped) {
+    fn answered(&self, step: &Step, asked: &AskedQuestion) {
+        match (&asked.decision, asked.by) {
+            (Some(Decision::Edit { name, args }), _) => {
+                let id = &asked.question.tool_call.id;
+                let call = step.calls.iter().position(|call| call.call.id == *id);
+                self.edited(step, call.unwrap_or_default(), name, args);
+            }
+            (Some(Decision::ApproveAlways), _) => {
+                self.aside("this tool may now run unasked in this run");
+            }
+            (_, Some(Answerer::Expiry)) => self.aside("nobody answered in time: rejected"),
+            _ => {}
+        }
+    }
+
+    fn step(&self, step: &Step) {
         let screen = &self.screen;
-        let mut told = self.told();
-        told.steps += 1;
-        told.running.clear();
-        if told.steps > 1 {
+        if step.number > 1 {
             screen.line("");
         }
-        let number = format!("{}.", told.steps);
+        let number = format!("{}.", step.number);
         let mut head = format!("{} ", screen.paint(Ink::Strong, &format!("{number:<2}")));
         // A text that is the answer itself is shown once, as the output.
-        let is_answer = step.calls.is_empty() && matches!(step.outcome, StepOutcome::Commit(_));
+        let is_answer = step.calls.is_empty() && step.outputs().is_some();
         if !is_answer {
             for line in text::first_lines(step.thought().trim(), screen.room(3), THOUGHT_LINES) {
                 screen.line(&format!("{head}{line}"));
                 head = INDENT.to_owned();
             }
         }
-        let is_commit = !matches!(step.outcome, StepOutcome::Act | StepOutcome::Nudge(_));
-        told.calls = step
-            .calls
-            .iter()
-            .map(|planned| planned.call.clone())
-            .collect();
-        for call in &told.calls {
-            let label = screen.paint(Ink::Quiet, &told.label(&call.id));
-            let shown = if is_commit {
-                exact::spelled_out(&call.name).into_owned()
+        let is_last = !matches!(step.outcome(), StepOutcome::Act | StepOutcome::Nudge(_));
+        for (index, call) in step.calls.iter().enumerate() {
+            let label = screen.paint(Ink::Quiet, &label(step, index));
+            let shown = if is_last {
+                exact::spelled_out(&call.call.name).into_owned()
             } else {
-                self.call_line(&call.name, &call.args)
+                self.call_line(&call.call.name, &call.call.args)
             };
             screen.line(&format!(
                 "{head}→ {label}{}",
@@ -225,27 +228,23 @@ impl Narrator {
             let answers = screen.paint(Ink::Quiet, "(answers)");
             screen.line(&format!("{head}{answers}"));
         }
-        drop(told);
-        self.repairs(&step.repairs);
-        for planned in &step.calls {
-            if let Some(refusal) = &planned.refusal {
-                self.observation(&planned.call.id, &Observation::error(refusal.clone()));
+        self.repairs(&step.replied.repairs);
+        for (index, call) in step.calls.iter().enumerate() {
+            if let Some(refusal) = &call.refusal {
+                self.observation(step, index, &Observation::error(refusal.clone()));
             }
         }
-        if matches!(step.outcome, StepOutcome::Nudge(_)) {
+        if matches!(step.outcome(), StepOutcome::Nudge(_)) {
             self.aside("it called no tool and was reminded");
         }
     }
 
-    fn observation(&self, call_id: &str, observation: &Observation) {
+    fn observation(&self, step: &Step, call: usize, observation: &Observation) {
         let screen = &self.screen;
-        let mut told = self.told();
-        let label = told.label(call_id);
-        told.running.retain(|running| running != call_id);
-        if let Some(activity) = told.activity() {
+        let label = label(step, call);
+        if let Some(activity) = activity(step) {
             screen.busy(&activity);
         }
-        drop(told);
         let (mark, ink) = if observation.is_error {
             ("✗", Ink::Bad)
         } else {
@@ -266,15 +265,8 @@ impl Narrator {
         }
     }
 
-    fn edited(&self, confirmation_id: &str, name: &str, args: &Values) {
-        let mut told = self.told();
-        let Some(id) = told.asked.get(confirmation_id).cloned() else {
-            return;
-        };
-        if let Some(call) = told.calls.iter_mut().find(|call| call.id == id) {
-            name.clone_into(&mut call.name);
-        }
-        let label = self.screen.paint(Ink::Quiet, &told.label(&id));
+    fn edited(&self, step: &Step, call: usize, name: &str, args: &Values) {
+        let label = self.screen.paint(Ink::Quiet, &label(step, call));
         let call = self.screen.paint(Ink::Tool, &self.call_line(name, args));
         self.screen
             .line(&format!("{INDENT}→ {label}instead: {call}"));
@@ -291,19 +283,10 @@ impl Narrator {
 
     /// What a reply took: told beneath its step where a run is looked at afterwards.
     pub(crate) fn figures(&self, run: &Run, record: &Record) {
-        let (reply, duration) = match &record.event {
-            Event::Stepped(step) => (&step.reply, step.duration),
-            Event::Misread {
-                reply, duration, ..
-            }
-            | Event::Summarised {
-                reply, duration, ..
-            }
-            | Event::Extracted {
-                reply, duration, ..
-            } => (reply, *duration),
-            _ => return,
+        let Some(replied) = record.event.reply() else {
+            return;
         };
+        let (reply, duration) = (&replied.reply, replied.duration);
         let mut told = Vec::new();
         if let Some(first) = run.records().first() {
             let since = record.at.duration_since(first.at).as_secs_f64();
@@ -341,10 +324,7 @@ impl Narrator {
     pub(crate) fn summary(&self, run: &Run, ending: &str, ink: Ink) {
         let screen = &self.screen;
         screen.idle();
-        let steps = run
-            .events()
-            .filter(|event| matches!(event, Event::Stepped(_)))
-            .count();
+        let steps = run.steps().len();
         let noun = if steps == 1 { "step" } else { "steps" };
         let mut told = format!("{steps} {noun}");
         if let Some(tokens) = tokens(&run.usage()) {
@@ -388,11 +368,9 @@ fn tokens(usage: &Usage) -> Option<String> {
 
 /// How often something had to be mended, if it had to be.
 fn mended(run: &Run) -> Option<String> {
-    let repairs = run.events().map(|event| match event {
-        Event::Stepped(step) => step.repairs.len(),
-        Event::Extracted { repairs, .. } => repairs.len(),
-        _ => 0,
-    });
+    let steps = run.steps().iter().map(|step| &step.replied);
+    let replies = steps.chain(run.remarks().filter_map(Remark::replied));
+    let repairs = replies.map(|replied| replied.repairs.len());
     match repairs.sum::<usize>() {
         0 => None,
         count => Some(format!("{count} mended")),

@@ -122,7 +122,7 @@ async fn work(state: &mut RunState, world: &World) -> Result<Stop, Error> {
                     judged = state.steps_taken();
                     if ends(state, world) {
                         let reason = TerminationReason::Custom;
-                        record(state, world, [Event::LoopEnded { reason }]).await?;
+                        record(state, world, [Event::loop_ended(reason)]).await?;
                         continue;
                     }
                 }
@@ -203,10 +203,7 @@ async fn run_away(state: &mut RunState, world: &World, written: usize) -> Error 
         "the run wrote {written} events without a new reply of a model, and was ended: this is a \
          defect of enact, please report it"
     );
-    let failed = Event::Failed {
-        reason: TerminationReason::Failure,
-        message: message.clone(),
-    };
+    let failed = Event::failed(TerminationReason::Failure, &message);
     match record(state, world, [failed]).await {
         Ok(()) => Error::new(ErrorKind::NoAnswer, message),
         Err(error) => error,
@@ -239,14 +236,7 @@ async fn take(state: &mut RunState, world: &World, outcome: tools::Outcome) -> R
             duration,
             usage,
             cost,
-        } => Event::ToolFinished {
-            call_id,
-            observation,
-            duration,
-            from_record: false,
-            usage,
-            cost,
-        },
+        } => Event::tool_finished(call_id, observation, duration, (usage, cost)),
         tools::Outcome::Asks { call_id, question } => state.tool_asks(&call_id, question),
     };
     record(state, world, [event]).await
@@ -262,19 +252,18 @@ pub(crate) async fn expire(state: &mut RunState, world: &World) -> Result<bool, 
 
 /// What an ended run is for its caller.
 fn end(state: &RunState, last_failure: Option<ModelError>) -> Result<Stop, Error> {
-    let Some(Event::Failed { reason, message }) = state.run().events().next_back() else {
+    let (Some(reason), Some(message)) = (state.run().termination(), state.run().failure()) else {
         return Ok(Stop::Finished);
     };
     Err(match (reason, last_failure) {
-        (TerminationReason::Cancelled, _) => Error::new(ErrorKind::Cancelled, message.clone()),
+        (TerminationReason::Cancelled, _) => Error::new(ErrorKind::Cancelled, message),
         (TerminationReason::TokenBudget, Some(cause)) => {
-            Error::new(ErrorKind::Model(cause.kind()), message.clone()).with_source(cause)
+            Error::new(ErrorKind::Model(cause.kind()), message).with_source(cause)
         }
-        (TerminationReason::TokenBudget, None) if state.run().has_overflowed() => Error::new(
-            ErrorKind::Model(ModelErrorKind::ContextLength),
-            message.clone(),
-        ),
-        _ => Error::new(ErrorKind::NoAnswer, message.clone()),
+        (TerminationReason::TokenBudget, None) if state.run().has_overflowed() => {
+            Error::new(ErrorKind::Model(ModelErrorKind::ContextLength), message)
+        }
+        _ => Error::new(ErrorKind::NoAnswer, message),
     })
 }
 
@@ -291,9 +280,7 @@ async fn cancel(state: &mut RunState, world: &World) -> Error {
 }
 
 fn started(call: &ToolCall) -> Event {
-    Event::ToolStarted {
-        call_id: call.call.id.clone(),
-    }
+    Event::tool_started(&call.call.id)
 }
 
 /// Writes events down, then takes them into the state.
@@ -335,9 +322,9 @@ fn following(
 
 fn take_in(state: &mut RunState, world: &World, records: Vec<Record>) {
     for record in records {
-        let is_step = matches!(record.event, Event::Stepped(_));
-        let was_acting = state.is_acting();
+        let (steps, was_acting) = (state.run().steps().len(), state.is_acting());
         state.apply(record);
+        let is_step = state.run().steps().len() > steps;
         if let Some(listener) = &world.listener
             && (is_step || was_acting)
             && !state.is_acting()

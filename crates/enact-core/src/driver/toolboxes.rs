@@ -3,8 +3,7 @@
 use super::{World, record, within};
 use crate::error::Error;
 use crate::react::RunState;
-use crate::run::Event;
-use crate::tool::{ToolSpec, Tools};
+use crate::tool::ToolSpec;
 
 /// What is known of the tools of a run.
 pub(super) enum Toolboxes {
@@ -72,15 +71,6 @@ pub(super) async fn has_other_tools(
 }
 
 impl World {
-    /// What tools say of themselves, as a log tells it: without secrets.
-    fn listed(&self, tools: &Tools) -> Result<Vec<ToolSpec>, Error> {
-        let tools = tools.specs().cloned().collect();
-        match self.redacted(Event::ToolsChanged { tools })? {
-            Event::ToolsChanged { tools } => Ok(tools),
-            _ => Ok(Vec::new()),
-        }
-    }
-
     /// Whether the tools are those that a log lists.
     pub(crate) fn has_tools(&self, listed: &[ToolSpec]) -> Result<bool, Error> {
         Ok(self.listed(&self.tools())? == listed)

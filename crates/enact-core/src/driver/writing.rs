@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Listener, Update};
 use crate::adapter::{Live, Piece};
 use crate::model::{Chunk, LanguageModel, ModelError, Reply, ReplyBuilder, Request, Secrets};
-use crate::run::{Event, StepOutcome};
+use crate::run::Event;
 
 /// Tells what one reply says while it is written.
 pub(super) struct Writing<'a> {
@@ -81,21 +81,15 @@ impl<'a> Writing<'a> {
 
     /// Settles what was told by what the reply turned out to be.
     pub(super) fn settle(mut self, event: &Event) {
-        let pieces: Vec<(Piece, Value)> = match event {
-            Event::Stepped(step) => {
-                let thought = step.thought().trim();
-                let thought = (!thought.is_empty()).then(|| (Piece::Thought, thought.into()));
-                let outputs = match &step.outcome {
-                    StepOutcome::Commit(outputs) => Some(outputs),
-                    _ => None,
-                };
-                thought
-                    .into_iter()
-                    .chain(outputs.into_iter().flat_map(named))
-                    .collect()
+        let pieces: Vec<(Piece, Value)> = match event.reply() {
+            Some(replied) => {
+                let thought = replied.stepped().map(|_| replied.thought().trim());
+                let thought = thought.filter(|thought| !thought.is_empty());
+                let thought = thought.map(|thought| (Piece::Thought, thought.into()));
+                let outputs = replied.committed().into_iter().flat_map(named);
+                thought.into_iter().chain(outputs).collect()
             }
-            Event::Extracted { outputs, .. } => named(outputs).collect(),
-            _ => Vec::new(),
+            None => Vec::new(),
         };
         for (piece, value) in pieces {
             let whole = match &value {

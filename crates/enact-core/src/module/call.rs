@@ -358,11 +358,10 @@ async fn begin(
     started.rules = core.program().rules.clone();
     started.parent = parent;
     started.is_unattended = is_unattended;
-    let mut event = world.redacted(Event::Started(Arc::new(started)))?;
-    if let (Event::Started(started), Some(key)) = (&mut event, settings::current_seal_key()) {
+    let mut event = world.redacted(Event::began(started))?;
+    if let Some(key) = settings::current_seal_key() {
         // As it stands in the log, without secrets.
-        let seal = key.seal(started);
-        Arc::make_mut(started).seal = Some(seal);
+        event = event.sealed(&key);
     }
     let record = Record::now(0, event);
     world.write(std::slice::from_ref(&record)).await?;

@@ -87,11 +87,11 @@ impl Confirmations {
                 }
                 other => other,
             };
-            Ok(vec![Event::Answered {
-                confirmation_id: confirmation_id.to_owned(),
+            Ok(vec![Event::answered(
+                confirmation_id,
                 decision,
-                by: Answerer::Person,
-            }])
+                Answerer::Person,
+            )])
         })
         .await
     }
@@ -103,7 +103,7 @@ impl Confirmations {
             match (asked.is_used, asked.decision) {
                 (true, _) => Err(AnswerError::Used(confirmation_id.to_owned())),
                 (false, None) => Ok(Vec::new()),
-                (false, Some(_)) => Ok(vec![withdrawn(confirmation_id)]),
+                (false, Some(_)) => Ok(vec![Event::withdrawn(confirmation_id)]),
             }
         })
         .await
@@ -115,7 +115,7 @@ impl Confirmations {
             let unused = run.questions().into_iter();
             Ok(unused
                 .filter(|asked| asked.decision.is_some() && !asked.is_used)
-                .map(|asked| withdrawn(&asked.question.confirmation_id))
+                .map(|asked| Event::withdrawn(&asked.question.confirmation_id))
                 .collect())
         })
         .await
@@ -147,15 +147,9 @@ impl Confirmations {
     }
 }
 
-fn withdrawn(confirmation_id: &str) -> Event {
-    Event::Withdrawn {
-        confirmation_id: confirmation_id.to_owned(),
-    }
-}
-
 fn questions(run: &Run) -> Vec<AskedQuestion> {
     let now = Timestamp::now();
-    let mut questions = run.questions();
+    let mut questions = run.questions().to_vec();
     for asked in &mut questions {
         let is_late = asked.question.expires_at.is_some_and(|at| at <= now);
         if asked.status == ConfirmationStatus::Pending && is_late {

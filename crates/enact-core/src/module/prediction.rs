@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::core::CONFIDENCE;
 use crate::error::{Error, ErrorKind};
 use crate::model::Usage;
-use crate::run::{Event, History, Question, Run, TerminationReason, Trajectory};
+use crate::run::{History, Question, Run, TerminationReason, Trajectory};
 use crate::signature::Values;
 
 /// How a call ended: with outputs, or with questions for a person.
@@ -79,13 +79,9 @@ impl Paused {
 
     /// What a person may want to know before they decide.
     pub fn context(&self) -> PauseContext {
-        let steps = self
-            .run
-            .events()
-            .filter(|event| matches!(event, Event::Stepped(_)));
         PauseContext {
             trajectory: self.run.trajectory(),
-            iteration: steps.count().saturating_sub(1),
+            iteration: self.run.steps().len().saturating_sub(1),
             inputs: self.run.started().inputs.clone(),
         }
     }
@@ -174,10 +170,7 @@ impl<O> Prediction<O> {
 
     /// What the model reasoned before it gave the outputs, if it was asked to.
     pub fn reasoning(&self) -> Option<&str> {
-        self.run.events().rev().find_map(|event| match event {
-            Event::Extracted { outputs, .. } => outputs.get("reasoning").and_then(Value::as_str),
-            _ => None,
-        })
+        self.run.reasoning()
     }
 
     /// How sure the model says it is, from 0 to 1, if it was asked with

@@ -1,15 +1,12 @@
 //! People in the loop: what is asked, and what follows from the answers.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 
 use super::check;
 use super::identity::Allowed;
 use super::state::{Acting, CallState, CallStatus, Phase, RunState};
-use crate::model::Usage;
 use crate::run::{
-    AnswerError, Answerer, Decision, Event, Observation, Origin, Question, QuestionKind,
+    AnswerError, Answerer, Asked, Decision, Event, Observation, Origin, Question, QuestionKind,
 };
 
 impl RunState {
@@ -22,21 +19,16 @@ impl RunState {
         match (&self.phase, acting) {
             (Phase::Act(acting), Some(state)) => {
                 let origin = self.origin(acting, state);
-                Event::Asked(Box::new(Question::clarify(
-                    origin,
-                    text,
-                    state.call.clone(),
-                )))
+                Event::asked(Asked {
+                    text: Some(text),
+                    ..Asked::about(origin, QuestionKind::Clarify, &state.call)
+                })
             }
             // Nobody waits for the call any more.
-            _ => Event::ToolFinished {
-                call_id: call_id.to_owned(),
-                observation: Observation::error(format!("Nobody was there to answer: {text}")),
-                duration: Duration::ZERO,
-                from_record: false,
-                cost: 0.0,
-                usage: Usage::default(),
-            },
+            _ => {
+                let nobody = format!("Nobody was there to answer: {text}");
+                Event::tool_decided(call_id, Observation::error(nobody))
+            }
         }
     }
 
@@ -66,11 +58,7 @@ impl RunState {
             }
             other => other,
         };
-        Ok(Event::Answered {
-            confirmation_id: confirmation_id.to_owned(),
-            decision,
-            by: Answerer::Person,
-        })
+        Ok(Event::answered(confirmation_id, decision, Answerer::Person))
     }
 
     /// The events for the questions that nobody has answered in time: they stand as rejected.
@@ -79,10 +67,9 @@ impl RunState {
             .open_questions()
             .filter(|question| question.expires_at.is_some_and(|at| at <= now));
         expired
-            .map(|question| Event::Answered {
-                confirmation_id: question.confirmation_id.clone(),
-                decision: Decision::Reject(None),
-                by: Answerer::Expiry,
+            .map(|question| {
+                let id = &question.confirmation_id;
+                Event::answered(id, Decision::Reject(None), Answerer::Expiry)
             })
             .collect()
     }
@@ -101,15 +88,19 @@ impl RunState {
         question.kind == QuestionKind::Confirm && self.is_tool_allowed(&question.tool_call.name)
     }
 
-    pub(super) fn fold_answer(&mut self, confirmation_id: &str, decision: &Decision, by: Answerer) {
-        let Phase::Act(acting) = &mut self.phase else {
+    pub(super) fn fold_answer(&mut self, question: usize) {
+        let known = &self.run.questions()[question];
+        let (Phase::Act(acting), Some(decision), Some(by)) =
+            (&mut self.phase, &known.decision, known.by)
+        else {
             return;
         };
+        let confirmation_id = &known.question.confirmation_id;
         for state in &mut acting.calls {
             let CallStatus::Asked(question) = &state.status else {
                 continue;
             };
-            if question.confirmation_id != confirmation_id {
+            if question.confirmation_id != *confirmation_id {
                 continue;
             }
             let question = question.clone();
@@ -118,7 +109,7 @@ impl RunState {
                     Decision::Approve => CallStatus::Ready,
                     Decision::ApproveAlways => {
                         let rule = Allowed {
-                            confirmation_id: confirmation_id.to_owned(),
+                            confirmation_id: confirmation_id.clone(),
                             tools: state.tools,
                         };
                         self.allowed.insert(question.tool_call.name.clone(), rule);
@@ -151,7 +142,9 @@ impl RunState {
         }
     }
 
-    pub(super) fn fold_withdrawal(&mut self, confirmation_id: &str) {
+    pub(super) fn fold_withdrawal(&mut self, question: usize) {
+        let known = &self.run.questions()[question];
+        let confirmation_id = known.question.confirmation_id.as_str();
         self.allowed
             .retain(|_, rule| rule.confirmation_id != confirmation_id);
         let Phase::Act(acting) = &mut self.phase else {

@@ -1,12 +1,14 @@
 //! Requests beside the steps: whether the task is done, and what a large observation says.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::spending::Room;
 use super::state::{Acting, CallState, CallStatus, Phase, RunState};
 use super::{shorten, text};
 use crate::model::Prompt;
-use crate::run::{Call, Entry, Event, Observation, PredictorName, Standing, TerminationReason};
+use crate::run::{Call, Entry, Observation, PredictorName, Standing, TerminationReason};
 use crate::signature::Values;
 
 /// How much more of an observation the summarising model sees than a prompt would show.
@@ -57,9 +59,7 @@ impl RunState {
         let CallStatus::Done(observation) = &state.status else {
             return None;
         };
-        let Event::Stepped(step) = &self.run.records()[acting.record].event else {
-            return None;
-        };
+        let step = self.run.steps().last()?;
         let tokens = self.started().limits.max_observation_tokens;
         let result = shorten::text(
             &observation.value,
@@ -77,10 +77,14 @@ impl RunState {
     }
 
     pub(super) fn fold_condensed(&mut self, call_id: &str, summary: &str) {
-        if let Some(call) = self.acting_call(call_id) {
+        let Phase::Act(acting) = &mut self.phase else {
+            return;
+        };
+        let mut calls = acting.calls.iter_mut();
+        if let Some(call) = calls.find(|call| call.call.id == call_id) {
             call.is_large = false;
             if let CallStatus::Done(observation) = &mut call.status {
-                observation.summary = Some(summary.to_owned());
+                Arc::make_mut(observation).summary = Some(summary.to_owned());
             }
         }
     }

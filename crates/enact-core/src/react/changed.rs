@@ -18,11 +18,11 @@ impl RunState {
             return Ok(None);
         }
         self.program.with_tools(tools.clone())?;
-        Ok(Some(Event::ToolsChanged { tools }))
+        Ok(Some(Event::tools_changed(tools)))
     }
 
-    pub(super) fn fold_tools(&mut self, index: usize, tools: &[ToolSpec]) {
-        let treated = self.seen.take(index, tools);
+    pub(super) fn fold_tools(&mut self) {
+        let treated = self.seen.take(self.run.tools_record(), self.run.tools());
         let changed = match self.program.with_tools(treated) {
             Ok(changed) => changed,
             Err(problem) => {

@@ -21,15 +21,15 @@ pub(super) fn tool_call(
     repairs: &mut Vec<Repair>,
 ) -> PlannedCall {
     let (name, raw_args) = (read.name, read.args);
-    let refused = |name: String, args: Values, raw: Option<String>, refusal: String| PlannedCall {
-        call: Call {
-            id: id.clone(),
+    let refused = |name: String, args: Values, raw: Option<String>, refusal: String| {
+        let id = id.clone();
+        let call = Call {
+            id,
             name,
             args,
             raw,
-        },
-        refusal: Some(refusal),
-        confirm: false,
+        };
+        PlannedCall::refused(call, refusal)
     };
     let known = names::meant(&name, program.tool_specs().map(|spec| spec.name.as_str()));
     let Some(known) = known.map(str::to_owned) else {
@@ -66,15 +66,15 @@ pub(super) fn tool_call(
             let confirm = program
                 .tool(&known)
                 .is_some_and(|(spec, _)| spec.confirmation.is_needed(&args));
+            let call = Call {
+                id,
+                name: known,
+                args,
+                raw: None,
+            };
             PlannedCall {
-                call: Call {
-                    id,
-                    name: known,
-                    args,
-                    raw: None,
-                },
-                refusal: None,
                 confirm,
+                ..PlannedCall::new(call)
             }
         }
         Err(problems) => {

@@ -1,5 +1,6 @@
 //! Taking events into the state of a run.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::compact;
@@ -7,9 +8,9 @@ use super::ending::Answer;
 use super::refusal::Recovery;
 use super::spending::Room;
 use super::state::{Acting, AfterSummary, CallState, CallStatus, Phase, RunState};
-use crate::model::{ModelErrorKind, Reply};
+use crate::model::{ModelErrorKind, Usage};
 use crate::run::{
-    Call, Event, Observation, PlannedCall, PredictorName, Record, StepOutcome, Stepped,
+    Call, Change, Observation, PlannedCall, PredictorName, Reading, Record, Replied, StepOutcome,
     TerminationReason, transcript,
 };
 use crate::signature::Values;
@@ -34,14 +35,8 @@ impl RunState {
     }
 
     fn take(&mut self, record: Record) {
-        let index = self.run.records().len();
-        let is_summary = matches!(record.event, Event::Summarised { .. });
-        let answer = self.fold(index, &record);
-        self.run.push(record);
-        if is_summary {
-            self.take_summary();
-        }
-        match answer {
+        let change = self.run.push(record);
+        match self.fold(change) {
             Some(Answer::Demand(reason)) => self.enter_answer(reason),
             Some(Answer::Extract(reason)) => self.enter_extract(reason),
             None => {}
@@ -49,89 +44,33 @@ impl RunState {
         self.finish_step_if_done();
     }
 
-    /// Takes what can be taken without the transcript. Says how the outputs are to be had, when that
-    /// comes next.
-    fn fold(&mut self, index: usize, record: &Record) -> Option<Answer> {
-        self.fold_spending(&record.event);
-        match &record.event {
-            Event::Stepped(stepped) if stepped.outcome == StepOutcome::Extract => {
-                self.count_step(stepped);
-                let reason = self.reason_of(stepped.thought(), &Values::new());
-                return Some(Answer::Extract(reason));
-            }
-            Event::LoopEnded { reason } => {
-                if *reason == TerminationReason::Timeout {
+    /// Takes in what a record changed. Says how the outputs are to be had, when that comes next.
+    fn fold(&mut self, change: Change) -> Option<Answer> {
+        match change {
+            Change::Step => return self.fold_step(),
+            Change::Reply(replied) => return self.fold_reply(&replied),
+            Change::LoopEnded { reason } => {
+                if reason == TerminationReason::Timeout {
                     self.spend_step_time();
                 }
-                return Some(Answer::Demand(*reason));
+                return Some(Answer::Demand(reason));
             }
-            Event::Stepped(stepped) => self.fold_step(index, stepped),
-            Event::Misread {
-                predictor,
-                reply,
-                problem,
-                ..
-            } => {
-                if let (Phase::Demand(reason), PredictorName::Step) = (&self.phase, predictor) {
-                    return Some(Answer::Extract(*reason));
-                }
-                self.fold_misread(*predictor, reply, problem);
-            }
-            Event::ModelFailed {
+            Change::Failure {
                 predictor,
                 kind,
                 message,
-            } => match self.recovery(*predictor, *kind) {
-                Some(Recovery::Shorten) => match predictor {
-                    PredictorName::Judge | PredictorName::Condense => self.do_without(*predictor),
-                    _ => self.fold_overflow(*predictor),
-                },
-                Some(Recovery::Adapt(capabilities)) => {
-                    let why = message.clone();
-                    self.phase = Phase::Adapt { capabilities, why };
-                }
-                Some(Recovery::Plainer) => self.wording.drop_schema(*predictor),
-                Some(Recovery::Extract(reason)) => {
-                    if *kind == ModelErrorKind::Timeout {
-                        self.spend_demand_time();
-                    }
-                    return Some(Answer::Extract(reason));
-                }
-                None => {}
-            },
-            Event::AdapterChanged {
+            } => return self.fold_failure(predictor, kind, message),
+            Change::AdapterChanged {
                 predictor,
                 capabilities,
                 ..
-            } => self.fold_adapter(*predictor, *capabilities),
-            Event::ToolStarted { call_id } => self.fold_start(call_id),
-            Event::ToolFinished {
-                call_id,
-                observation,
-                duration,
-                from_record,
-                usage,
-                cost,
-            } => {
-                self.spent.usage += *usage;
-                self.spent.cost += cost;
-                let is_large = !from_record && self.is_to_condense(observation);
-                if let Some(call) = self.acting_call(call_id) {
-                    call.is_large = is_large;
-                    call.duration = *duration;
-                    call.is_from_record = *from_record;
-                    call.ran = call.was_started.then_some(index);
-                    call.set_status(CallStatus::Done(observation.clone()));
-                }
-            }
-            Event::Condensed {
-                call_id, summary, ..
-            } => self.fold_condensed(call_id, summary),
-            Event::Judged { standing, .. } => self.fold_judgement(*standing),
-            Event::Noticed { about, text } => {
-                self.notices.retain(|(waiting, _)| waiting != about);
-                self.told.insert(*about);
-                self.extend_step_prompt(&[transcript::noticed(text)]);
+            } => self.fold_adapter(predictor, capabilities),
+            Change::CallStarted { call } => self.fold_start(call),
+            Change::CallDone { call, usage, cost } => self.fold_done(call, usage, cost),
+            Change::Noticed { about, text } => {
+                self.notices.retain(|(waiting, _)| *waiting != about);
+                self.told.insert(about);
+                self.extend_step_prompt(&[transcript::noticed(&text)]);
                 match self.answering {
                     // The notice itself may have taken the room.
                     Some(reason) if !self.can_demand() => return Some(Answer::Extract(reason)),
@@ -139,45 +78,88 @@ impl RunState {
                     None => self.continue_loop(),
                 }
             }
-            Event::ToolsChanged { tools } => self.fold_tools(index, tools),
-            Event::Asked(question) => {
-                let mut question = question.clone();
-                question.expires_at = self.started().limits.expiry(record.at);
-                question.thought = self.acting_thought().to_owned();
-                self.fold_question(question);
-            }
-            Event::Answered {
-                confirmation_id,
-                decision,
-                by,
-            } => {
-                self.fold_answer(confirmation_id, decision, *by);
-            }
-            Event::Withdrawn { confirmation_id } => self.fold_withdrawal(confirmation_id),
-            Event::Summarised { .. } | Event::Started(_) => {}
-            Event::Extracted { reply, outputs, .. } => {
-                if let Phase::Extract { reason, .. } | Phase::Demand(reason) = self.phase {
-                    let names = self.program.declared.outputs();
-                    let declared = names.iter().filter_map(|field| {
-                        outputs
-                            .get(&field.name)
-                            .map(|value| (field.name.clone(), value.clone()))
-                    });
-                    let outputs = declared.collect();
-                    let reason = match reason {
-                        TerminationReason::Success => self.reason_of(&reply.text, &outputs),
-                        other => other,
-                    };
-                    self.phase = Phase::Commit { reason, outputs };
-                }
-            }
-            Event::Finished { .. } | Event::Failed { .. } => self.phase = Phase::Ended,
+            Change::ToolsChanged => self.fold_tools(),
+            Change::Asked { question } => self.fold_question(question),
+            Change::Answered { question } => self.fold_answer(question),
+            Change::Withdrawn { question } => self.fold_withdrawal(question),
+            Change::Ended => self.phase = Phase::Ended,
+            Change::Began | Change::Nothing => {}
         }
         None
     }
 
-    fn fold_start(&mut self, call_id: &str) {
-        let Some(call) = self.acting_call(call_id) else {
+    /// Takes in a reply that is no step.
+    fn fold_reply(&mut self, replied: &Replied) -> Option<Answer> {
+        self.spend(replied);
+        match &replied.read {
+            Reading::Outputs(outputs) => {
+                if let Phase::Extract { reason, .. } | Phase::Demand(reason) = self.phase {
+                    self.phase = Phase::Commit(match reason {
+                        TerminationReason::Success => self.reason_of(&replied.reply.text, outputs),
+                        other => other,
+                    });
+                }
+            }
+            Reading::Unreadable { problem } => {
+                if let (Phase::Demand(reason), PredictorName::Step) =
+                    (&self.phase, replied.predictor)
+                {
+                    return Some(Answer::Extract(*reason));
+                }
+                self.fold_misread(replied, problem);
+            }
+            Reading::Condensed { call_id, summary } => self.fold_condensed(call_id, summary),
+            Reading::Judged { standing, .. } => self.fold_judgement(*standing),
+            Reading::Summary { .. } => self.take_summary(),
+            Reading::Step(_) => {}
+        }
+        None
+    }
+
+    fn fold_failure(
+        &mut self,
+        predictor: PredictorName,
+        kind: ModelErrorKind,
+        why: String,
+    ) -> Option<Answer> {
+        match self.recovery(predictor, kind)? {
+            Recovery::Shorten => match predictor {
+                PredictorName::Judge | PredictorName::Condense => self.do_without(predictor),
+                _ => self.fold_overflow(predictor),
+            },
+            Recovery::Adapt(capabilities) => self.phase = Phase::Adapt { capabilities, why },
+            Recovery::Plainer => self.wording.drop_schema(predictor),
+            Recovery::Extract(reason) => {
+                if kind == ModelErrorKind::Timeout {
+                    self.spend_demand_time();
+                }
+                return Some(Answer::Extract(reason));
+            }
+        }
+        None
+    }
+
+    fn fold_done(&mut self, call: usize, usage: Usage, cost: f64) {
+        self.spent.usage += usage;
+        self.spent.cost += cost;
+        let step = self.run.steps().last();
+        let Some(done) = step.and_then(|step| step.calls[call].done.as_ref()) else {
+            return;
+        };
+        let (duration, record, is_from_record) = (done.duration, done.record, done.from_record);
+        let observation = done.observation.clone();
+        let is_large = !is_from_record && self.is_to_condense(&observation);
+        if let Some(call) = self.acting_call(call) {
+            call.is_large = is_large;
+            call.duration = duration;
+            call.is_from_record = is_from_record;
+            call.ran = call.was_started.then_some(record);
+            call.set_status(CallStatus::Done(observation));
+        }
+    }
+
+    fn fold_start(&mut self, call: usize) {
+        let Some(call) = self.acting_call(call) else {
             return;
         };
         call.set_status(CallStatus::Started);
@@ -186,17 +168,21 @@ impl RunState {
         }
     }
 
-    fn count_step(&mut self, stepped: &Stepped) {
+    fn fold_step(&mut self) -> Option<Answer> {
+        let step = self.run.steps().last()?;
+        let (record, replied) = (step.record, step.replied.clone());
+        let stepped = replied.stepped()?;
+        self.spend(&replied);
         self.iterations += 1;
         for planned in &stepped.calls {
             self.ids.take(&planned.call.id);
         }
-    }
-
-    fn fold_step(&mut self, index: usize, stepped: &Stepped) {
-        self.count_step(stepped);
+        let thought = replied.thought();
+        if stepped.outcome == StepOutcome::Extract {
+            return Some(Answer::Extract(self.reason_of(thought, &Values::new())));
+        }
         self.overflow.reset();
-        self.ending = self.started().rules.ending(stepped.thought());
+        self.ending = self.started().rules.ending(thought);
         match &stepped.outcome {
             StepOutcome::Act => {
                 self.was_nudged = false;
@@ -211,25 +197,29 @@ impl RunState {
                     .iter()
                     .map(|planned| self.plan(planned))
                     .collect();
-                self.phase = Phase::Act(Acting {
-                    record: index,
-                    calls,
-                });
+                self.phase = Phase::Act(Acting { record, calls });
             }
-            StepOutcome::Commit(outputs) => {
-                self.phase = Phase::Commit {
-                    reason: self.reason_of(stepped.thought(), outputs),
-                    outputs: outputs.clone(),
-                };
+            StepOutcome::Submit | StepOutcome::Answer(_) => {
+                let none = Values::new();
+                let outputs = self.run.steps().last().and_then(|step| step.outputs());
+                self.phase = Phase::Commit(self.reason_of(thought, outputs.unwrap_or(&none)));
             }
             StepOutcome::Extract => {}
-            StepOutcome::Nudge(notice) => {
+            StepOutcome::Nudge(_) => {
                 self.was_nudged = true;
                 self.without_call += 1;
-                self.extend_step_prompt(&transcript::nudged(stepped, notice));
+                self.show_last_step();
                 self.continue_loop();
             }
         }
+        None
+    }
+
+    /// The last step joins the prompt.
+    fn show_last_step(&mut self) {
+        let step = self.run.steps().last();
+        let entries = step.map(transcript::stepped).unwrap_or_default();
+        self.extend_step_prompt(&entries);
     }
 
     /// Why a run ends that came to its outputs by itself: to say that the task failed is no success.
@@ -245,8 +235,11 @@ impl RunState {
 
     fn plan(&self, planned: &PlannedCall) -> CallState {
         let status = match &planned.refusal {
-            Some(refusal) => CallStatus::Done(Observation::error(refusal.clone())),
-            None if planned.confirm => CallStatus::Unconfirmed,
+            Some(refusal) => CallStatus::Done(Arc::new(Observation::error(refusal.clone()))),
+            // Whatever the log says, nothing runs unasked that has to be approved by now.
+            None if planned.confirm || self.needs_approval(&planned.call) => {
+                CallStatus::Unconfirmed
+            }
             None if self.is_reader(&planned.call) => {
                 CallStatus::Decided(self.read_record(&planned.call))
             }
@@ -291,38 +284,20 @@ impl RunState {
         self.started().rules.reads_again || tool.is_some_and(|(spec, _)| spec.volatile)
     }
 
-    /// The thought of the step whose calls are under way.
-    fn acting_thought(&self) -> &str {
-        let Phase::Act(acting) = &self.phase else {
-            return "";
-        };
-        match self
-            .run
-            .records()
-            .get(acting.record)
-            .map(|step| &step.event)
-        {
-            Some(Event::Stepped(step)) => step.thought().trim(),
-            _ => "",
-        }
-    }
-
-    pub(super) fn acting_call(&mut self, call_id: &str) -> Option<&mut CallState> {
+    pub(super) fn acting_call(&mut self, call: usize) -> Option<&mut CallState> {
         match &mut self.phase {
-            Phase::Act(acting) => acting
-                .calls
-                .iter_mut()
-                .find(|state| state.call.id == call_id),
+            Phase::Act(acting) => acting.calls.get_mut(call),
             _ => None,
         }
     }
 
-    fn fold_misread(&mut self, predictor: PredictorName, reply: &Reply, problem: &str) {
-        let added = transcript::misread(reply, problem);
+    fn fold_misread(&mut self, replied: &Replied, problem: &str) {
+        let added = transcript::unreadable(replied, problem);
+        let predictor = replied.predictor;
         match predictor {
             PredictorName::Step => {
                 self.bad_in_row += 1;
-                self.without_call = match reply.calls.is_empty() {
+                self.without_call = match replied.reply.calls.is_empty() {
                     true => self.without_call + 1,
                     false => 0,
                 };
@@ -414,20 +389,6 @@ impl RunState {
         if !acting.calls.iter().all(is_done) || self.condensing(acting).is_some() {
             return;
         }
-        let Event::Stepped(step) = &self.run.records()[acting.record].event else {
-            return;
-        };
-        let entries = transcript::step_entries(step, |index, _| match acting.calls.get(index) {
-            Some(CallState {
-                call,
-                status: CallStatus::Done(observation),
-                ..
-            }) => (Some(call), Some(observation)),
-            _ => (None, None),
-        });
-        let Some(entries) = entries else {
-            return;
-        };
         let Phase::Act(acting) = std::mem::replace(&mut self.phase, Phase::Step) else {
             return;
         };
@@ -441,7 +402,7 @@ impl RunState {
         }
         self.notices.extend(finding.notices);
         self.spent.time = self.spent.time.saturating_add(longest.unwrap_or_default());
-        self.extend_step_prompt(&entries);
+        self.show_last_step();
         self.continue_loop();
     }
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::check;
-use super::state::{Acting, CallState, CallStatus, RunState, tool_finished};
-use crate::run::{Answerer, Call, Decision, Event, Observation, Question, QuestionKind};
+use super::state::{Acting, CallState, CallStatus, Phase, RunState, tool_finished};
+use crate::run::{Answerer, Asked, Call, Decision, Event, Observation, Question, QuestionKind};
 use crate::tool::{Confirmation, Effect, ToolSpec};
 
 /// How often a person is asked again about one call because its tool has changed. A tool that is
@@ -109,7 +109,7 @@ impl RunState {
 
     /// Asks whether a call may run, and says what is new about its tool since a person was last
     /// asked about it.
-    pub(super) fn confirm(&self, acting: &Acting, state: &CallState) -> Question {
+    pub(super) fn confirm(&self, acting: &Acting, state: &CallState) -> Asked {
         let name = &state.call.name;
         let shown = self.seen.shown.get(name);
         let before = shown.and_then(|at| self.run.tool_at(*at, name));
@@ -117,14 +117,49 @@ impl RunState {
             (Some(before), Some(now)) => now.changes_since(before),
             _ => Vec::new(),
         };
-        Question::confirm(self.origin(acting, state), state.call.clone(), changes)
+        self.asks(acting, state, QuestionKind::Confirm, changes)
+    }
+
+    fn asks(
+        &self,
+        acting: &Acting,
+        state: &CallState,
+        kind: QuestionKind,
+        changes: Vec<String>,
+    ) -> Asked {
+        Asked {
+            changes,
+            ..Asked::about(self.origin(acting, state), kind, &state.call)
+        }
+    }
+
+    /// Whether a question of the log is about its call as it stands there: its id is a digest of the
+    /// call. Where it is not, the log was changed, and the call is asked about again.
+    fn is_about_its_call(&self, question: &Question) -> bool {
+        let Phase::Act(acting) = &self.phase else {
+            return false;
+        };
+        let mut calls = acting.calls.iter();
+        let call = calls.find(|state| state.call.id == question.tool_call.id);
+        call.is_some_and(|state| {
+            let known = Asked::about(self.origin(acting, state), question.kind, &state.call);
+            known.confirmation_id == question.confirmation_id
+        })
     }
 
     /// A question binds its call to the tools as they now are.
-    pub(super) fn fold_question(&mut self, question: Box<Question>) {
+    pub(super) fn fold_question(&mut self, question: usize) {
         let at = self.seen.at;
+        let question = Box::new(self.run.questions()[question].question.clone());
         let name = question.tool_call.name.clone();
-        if let Some(call) = self.acting_call(&question.tool_call.id) {
+        if !self.is_about_its_call(&question) {
+            return;
+        }
+        let Phase::Act(acting) = &mut self.phase else {
+            return;
+        };
+        let mut calls = acting.calls.iter_mut();
+        if let Some(call) = calls.find(|call| call.call.id == question.tool_call.id) {
             call.asked += 1;
             call.tools = at;
             // An earlier answer was for the tool as it was.
@@ -210,9 +245,10 @@ impl RunState {
         if let (Some(problem), false) = (self.misfit(&state.call), is_gone) {
             changes.push(format!("the call cannot be made again: {problem}"));
         }
-        let origin = self.origin(acting, state);
-        let question = Question::in_doubt(origin, state.call.clone(), changes);
-        asked(state, question)
+        asked(
+            state,
+            self.asks(acting, state, QuestionKind::InDoubt, changes),
+        )
     }
 
     fn asks_again(&self, acting: &Acting, state: &CallState, changes: Vec<String>) -> Event {
@@ -221,13 +257,14 @@ impl RunState {
                        another tool";
             return refused(state, why.to_owned());
         }
-        let origin = self.origin(acting, state);
-        let question = Question::confirm(origin, state.call.clone(), changes);
-        asked(state, question)
+        asked(
+            state,
+            self.asks(acting, state, QuestionKind::Confirm, changes),
+        )
     }
 
     /// Whether the rule for the tool of a call demands a person.
-    fn needs_approval(&self, call: &Call) -> bool {
+    pub(super) fn needs_approval(&self, call: &Call) -> bool {
         let tool = self.program.tool(&call.name);
         tool.is_some_and(|(spec, _)| spec.confirmation.is_needed(&call.args))
             && !self.is_tool_allowed(&call.name)
@@ -269,11 +306,11 @@ fn is_in_doubt(state: &CallState) -> bool {
     asked.is_some_and(|question| question.kind == QuestionKind::InDoubt)
 }
 
-fn asked(state: &CallState, mut question: Question) -> Event {
+fn asked(state: &CallState, mut question: Asked) -> Event {
     if let CallStatus::Asked(open) = &state.status {
         question.replaces = Some(open.confirmation_id.clone());
     }
-    Event::Asked(Box::new(question))
+    Event::asked(question)
 }
 
 fn refused(state: &CallState, why: String) -> Event {
@@ -288,11 +325,10 @@ fn refused(state: &CallState, why: String) -> Event {
 /// Ends a call that does not run, and the question about it, if one is open.
 fn closed(state: &CallState, text: String) -> Event {
     match &state.status {
-        CallStatus::Asked(question) => Event::Answered {
-            confirmation_id: question.confirmation_id.clone(),
-            decision: Decision::Reject(Some(text)),
-            by: Answerer::Change,
-        },
+        CallStatus::Asked(question) => {
+            let decision = Decision::Reject(Some(text));
+            Event::answered(&question.confirmation_id, decision, Answerer::Change)
+        }
         _ => tool_finished(&state.call, Observation::error(text)),
     }
 }

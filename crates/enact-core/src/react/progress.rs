@@ -2,6 +2,7 @@
 //! answer is known.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -42,7 +43,7 @@ pub(super) struct Progress {
 #[derive(Debug)]
 struct Act {
     call: Call,
-    observation: Observation,
+    observation: Arc<Observation>,
     effect: Effect,
 }
 

@@ -10,8 +10,11 @@ use super::{check, thoughts};
 use crate::adapter::forms::{self, Found};
 use crate::adapter::talk::{self, Talk};
 use crate::adapter::{Completion, Read, ReadCall, Repair, RepairKind, StepReply};
-use crate::model::{FinishReason, ModelError, Reply};
-use crate::run::{Call, Event, PlannedCall, PredictorName, Standing, StepOutcome, Stepped};
+use crate::model::{FinishReason, ModelError, RawCall, Reply};
+use crate::run::{
+    Call, Event, PlannedCall, PredictorName, Reading, Replied, Standing, StepOutcome, Stepped,
+    WrittenCall,
+};
 use crate::signature::Values;
 
 const SUBMIT: &str = "submit";
@@ -28,11 +31,7 @@ impl RunState {
             _ => PredictorName::Extract,
         };
         match outcome {
-            Err(error) => Event::ModelFailed {
-                predictor,
-                kind: error.kind(),
-                message: error.to_string(),
-            },
+            Err(error) => Event::failed_request(predictor, error),
             Ok(reply) => match &self.phase {
                 Phase::Summarise { covers, .. } => summary(self, reply, *covers, duration),
                 Phase::Judge(_) => judgement(self, reply, duration),
@@ -51,12 +50,7 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
         return outputs(state, reply, duration);
     };
     let adapter = state.wording().adapter(PredictorName::Step);
-    let misread = |reply, problem| Event::Misread {
-        predictor: PredictorName::Step,
-        reply,
-        problem,
-        duration,
-    };
+    let misread = |reply, problem| unreadable(PredictorName::Step, reply, problem, duration);
     let read = adapter.parse_step(predictor.task(), &reply);
     // A reply that calls nothing may hold the outputs themselves.
     let is_call = matches!(&read, Ok(read) if !read.value.calls.is_empty());
@@ -91,20 +85,61 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
     }
     let mut repairs = read.repairs;
     let ids = state.ids.assign(&calls);
-    let (calls, outcome) = match committed {
-        Some(outputs) => (Vec::new(), StepOutcome::Commit(outputs)),
+    let (mut planned, outcome) = match committed {
+        Some(outputs) => (Vec::new(), StepOutcome::Answer(outputs)),
         None if calls.is_empty() => (Vec::new(), without_calls(state, &thought)),
         None => decide(state, calls.into_iter().zip(ids).collect(), &mut repairs),
     };
     let thought = (thought != reply.text).then_some(thought);
-    Event::Stepped(Box::new(Stepped {
-        reply,
+    let mut reply = reply;
+    // Where calls were left out, the reply keeps them all.
+    if reply.calls.len() == planned.len() {
+        note_written(&mut planned, std::mem::take(&mut reply.calls));
+    }
+    let stepped = Stepped {
         thought,
-        calls,
+        calls: planned,
         outcome,
-        repairs,
-        duration,
-    }))
+    };
+    let replied = Replied::new(PredictorName::Step, reply, Reading::Step(stepped), duration);
+    Event::replied(replied.mended(repairs))
+}
+
+/// Keeps with each call what the model wrote, where that says something else than what was read.
+fn note_written(planned: &mut [PlannedCall], written: Vec<RawCall>) {
+    for (planned, written) in planned.iter_mut().zip(written) {
+        let args = serde_json::from_str::<Values>(&written.arguments);
+        let is_same = written.name == planned.call.name
+            && match args {
+                Ok(args) => args == planned.call.args,
+                Err(_) => written.arguments.is_empty() && planned.call.args.is_empty(),
+            };
+        // What could not be read stands with the call already.
+        let is_known = planned.call.raw.as_ref() == Some(&written.arguments);
+        if !is_same && !(is_known && written.name == planned.call.name) {
+            planned.written = Some(WrittenCall {
+                name: written.name,
+                arguments: written.arguments,
+            });
+        }
+    }
+}
+
+fn unreadable(
+    predictor: PredictorName,
+    reply: Reply,
+    problem: impl Into<String>,
+    duration: Duration,
+) -> Event {
+    let problem = problem.into();
+    let read = Reading::Unreadable { problem };
+    Event::replied(Replied::new(predictor, reply, read, duration))
+}
+
+fn given(predictor: PredictorName, reply: Reply, read: Read<Values>, duration: Duration) -> Event {
+    let outputs = Reading::Outputs(read.value);
+    let replied = Replied::new(predictor, reply, outputs, duration);
+    Event::replied(replied.mended(read.repairs))
 }
 
 /// The event that follows from a reply of a model that was told to submit: its outputs, in whatever
@@ -112,19 +147,8 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
 fn demanded(state: &RunState, reply: Reply, duration: Duration) -> Event {
     let predictor = PredictorName::Step;
     match submitted(state, predictor, &reply) {
-        Ok(read) => Event::Extracted {
-            predictor,
-            reply,
-            outputs: read.value,
-            repairs: read.repairs,
-            duration,
-        },
-        Err(problem) => Event::Misread {
-            predictor,
-            reply,
-            problem,
-            duration,
-        },
+        Ok(read) => given(predictor, reply, read, duration),
+        Err(problem) => unreadable(predictor, reply, problem, duration),
     }
 }
 
@@ -201,7 +225,7 @@ fn without_calls(state: &RunState, text: &str) -> StepOutcome {
         && !is_guess
         && talk == Talk::Answer
     {
-        return StepOutcome::Commit(Values::from_iter([(
+        return StepOutcome::Answer(Values::from_iter([(
             only.name.clone(),
             Value::String(text.trim().to_owned()),
         )]));
@@ -260,7 +284,7 @@ fn decide(
             planned.push(call);
             continue;
         }
-        let (args, raw, problem) = match call.args {
+        let (mut args, raw, problem) = match call.args {
             Ok(args) => (args, None, None),
             Err(unreadable) => (
                 Values::new(),
@@ -279,8 +303,12 @@ fn decide(
                 Err(invalid_outputs(state.program(), &problem))
             }
             (Completion::Submit, true, None) => {
-                check::outputs(state.program(), args.clone(), repairs)
-                    .map(StepOutcome::Commit)
+                let checked = check::outputs(state.program(), args.clone(), repairs);
+                checked
+                    .map(|outputs| {
+                        args = outputs;
+                        StepOutcome::Submit
+                    })
                     .map_err(|problems| invalid_outputs(state.program(), &problems))
             }
         };
@@ -293,20 +321,9 @@ fn decide(
         match result {
             // The first valid commit wins; what came beside it is not looked at.
             Ok(done) => {
-                return (
-                    vec![PlannedCall {
-                        call,
-                        refusal: None,
-                        confirm: false,
-                    }],
-                    done,
-                );
+                return (vec![PlannedCall::new(call)], done);
             }
-            Err(refusal) => planned.push(PlannedCall {
-                call,
-                refusal: Some(refusal),
-                confirm: false,
-            }),
+            Err(refusal) => planned.push(PlannedCall::refused(call, refusal)),
         }
     }
     (planned, StepOutcome::Act)
@@ -336,31 +353,19 @@ fn outputs(state: &RunState, reply: Reply, duration: Duration) -> Event {
         Err(_) => Err(misread),
     });
     match read {
-        Ok(read) => Event::Extracted {
-            predictor,
-            reply,
-            outputs: read.value,
-            repairs: read.repairs,
-            duration,
-        },
-        Err(misread) => Event::Misread {
-            predictor,
-            reply,
-            problem: misread.problem,
-            duration,
-        },
+        Ok(read) => given(predictor, reply, read, duration),
+        Err(misread) => unreadable(predictor, reply, misread.problem, duration),
     }
 }
 
 /// The event that follows from a reply with a summary.
 fn summary(state: &RunState, reply: Reply, covers: usize, duration: Duration) -> Event {
     match summary_of(state, PredictorName::Summarise, &reply) {
-        Some(summary) => Event::Summarised {
-            reply,
-            summary,
-            covers,
-            duration,
-        },
+        Some(text) => {
+            let read = Reading::Summary { text, covers };
+            let predictor = PredictorName::Summarise;
+            Event::replied(Replied::new(predictor, reply, read, duration))
+        }
         None => without_summary(PredictorName::Summarise, reply, duration),
     }
 }
@@ -370,12 +375,11 @@ fn condensed(state: &RunState, acting: &Acting, reply: Reply, duration: Duration
     let predictor = PredictorName::Condense;
     let summary = summary_of(state, predictor, &reply);
     match (state.condensing(acting), summary) {
-        (Some((call, _)), Some(summary)) => Event::Condensed {
-            call_id: call.id.clone(),
-            reply,
-            summary,
-            duration,
-        },
+        (Some((call, _)), Some(summary)) => {
+            let call_id = call.id.clone();
+            let read = Reading::Condensed { call_id, summary };
+            Event::replied(Replied::new(predictor, reply, read, duration))
+        }
         _ => without_summary(predictor, reply, duration),
     }
 }
@@ -393,12 +397,7 @@ fn summary_of(state: &RunState, predictor: PredictorName, reply: &Reply) -> Opti
 }
 
 fn without_summary(predictor: PredictorName, reply: Reply, duration: Duration) -> Event {
-    Event::Misread {
-        predictor,
-        reply,
-        problem: "the reply holds no summary".to_owned(),
-        duration,
-    }
+    unreadable(predictor, reply, "the reply holds no summary", duration)
 }
 
 /// The event that follows from a reply that says how the task stands.
@@ -416,18 +415,17 @@ fn judgement(state: &RunState, reply: Reply, duration: Duration) -> Event {
         .into_iter()
         .find(|standing| word("standing") == Some(standing.as_str()))
     {
-        Some(standing) => Event::Judged {
-            reply,
-            standing,
-            why: word("why").unwrap_or_default().to_owned(),
-            duration,
-        },
-        None => Event::Misread {
+        Some(standing) => {
+            let why = word("why").unwrap_or_default().to_owned();
+            let read = Reading::Judged { standing, why };
+            Event::replied(Replied::new(predictor, reply, read, duration))
+        }
+        None => unreadable(
             predictor,
             reply,
-            problem: "the reply does not say how the task stands".to_owned(),
+            "the reply does not say how the task stands",
             duration,
-        },
+        ),
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::state::RunState;
-use crate::run::{Call, Event, Observation};
+use crate::run::{Call, Observation};
 
 /// Characters that it shows at once unless asked for fewer.
 const PAGE: usize = 4_000;
@@ -24,18 +24,13 @@ impl RunState {
         let wanted = call.args.get("call_id").and_then(|id| id.as_str());
         let wanted = wanted.unwrap_or_default();
         let number = |name: &str| call.args.get(name).and_then(|value| value.as_u64());
-        let found = self.run.events().rev().find_map(|event| match event {
-            Event::ToolFinished {
-                call_id,
-                observation,
-                ..
-            } if call_id == wanted => Some(observation),
-            _ => None,
-        });
-        let Some(observation) = found else {
+        let calls = self.run.steps().iter().rev().flat_map(|step| &step.calls);
+        let mut known = calls.filter(|known| known.call.id == wanted);
+        let found = known.find_map(|known| known.done.as_ref());
+        let Some(done) = found else {
             return Observation::error(format!("no call of this run has the id `{wanted}`"));
         };
-        let text = observation.text();
+        let text = done.observation.text();
         let total = text.chars().count();
         let from = number("from").map_or(0, |from| from as usize).min(total);
         let limit = self.started().limits.max_observation_tokens as usize * 3;

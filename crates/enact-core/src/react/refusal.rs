@@ -87,15 +87,8 @@ impl RunState {
     /// The event for steps in other words.
     pub(super) fn change(&self, capabilities: Capabilities, why: &str) -> Event {
         let predictor = PredictorName::Step;
-        Event::AdapterChanged {
-            predictor,
-            adapter: self
-                .wording
-                .adapter_with(predictor, capabilities)
-                .to_owned(),
-            capabilities,
-            why: why.to_owned(),
-        }
+        let adapter = self.wording.adapter_with(predictor, capabilities);
+        Event::adapter_changed(predictor, adapter, capabilities, why)
     }
 
     pub(super) fn fold_adapter(&mut self, predictor: PredictorName, capabilities: Capabilities) {

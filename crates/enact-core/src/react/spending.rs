@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::state::{ModelCall, Next, Phase, RunState};
 use crate::model::{ModelErrorKind, Prompt, Request, ResponseFormat, Usage};
-use crate::run::{Event, Notice, PredictorName, Stepped, TerminationReason};
+use crate::run::{Event, Notice, PredictorName, Replied, TerminationReason};
 
 /// Fewer bytes than a token has in almost any text, so that tokens are rather over- than
 /// underestimated.
@@ -39,45 +39,11 @@ pub(super) enum Room {
 }
 
 impl RunState {
-    /// Takes what an event cost into account.
-    pub(super) fn fold_spending(&mut self, event: &Event) {
-        let (predictor, usage, duration) = match event {
-            Event::Stepped(stepped) => {
-                let Stepped {
-                    reply, duration, ..
-                } = &**stepped;
-                (PredictorName::Step, reply.usage, duration)
-            }
-            Event::Misread {
-                predictor,
-                reply,
-                duration,
-                ..
-            } => (*predictor, reply.usage, duration),
-            Event::Summarised {
-                reply, duration, ..
-            } => (PredictorName::Summarise, reply.usage, duration),
-            Event::Condensed {
-                reply, duration, ..
-            } => (PredictorName::Condense, reply.usage, duration),
-            Event::Judged {
-                reply, duration, ..
-            } => (PredictorName::Judge, reply.usage, duration),
-            Event::Extracted {
-                predictor,
-                reply,
-                duration,
-                ..
-            } => (*predictor, reply.usage, duration),
-            _ => return,
-        };
-        self.spend(predictor, usage, *duration);
-    }
-
     /// Takes a reply into account.
-    fn spend(&mut self, predictor: PredictorName, usage: Usage, time: Duration) {
+    pub(super) fn spend(&mut self, replied: &Replied) {
+        let (predictor, usage) = (replied.predictor, replied.reply.usage);
         self.spent.usage += usage;
-        self.spent.time = self.spent.time.saturating_add(time);
+        self.spent.time = self.spent.time.saturating_add(replied.duration);
         if let Some(price) = self.started().agent.prices.get(&predictor) {
             self.spent.cost += price.of(usage);
         }
@@ -234,16 +200,13 @@ impl RunState {
     pub fn out_of_time(&self) -> Event {
         let reason = TerminationReason::Timeout;
         match self.phase {
-            Phase::Step | Phase::Act(_) | Phase::Judge(_) => Event::LoopEnded { reason },
-            Phase::Demand(_) => Event::ModelFailed {
-                predictor: PredictorName::Step,
-                kind: ModelErrorKind::Timeout,
-                message: "the outputs were not submitted in the time that was left".to_owned(),
-            },
-            _ => Event::Failed {
-                reason,
-                message: "the time budget is used up, and there is no answer".to_owned(),
-            },
+            Phase::Step | Phase::Act(_) | Phase::Judge(_) => Event::loop_ended(reason),
+            Phase::Demand(_) => Event::failed_request_of(
+                PredictorName::Step,
+                ModelErrorKind::Timeout,
+                "the outputs were not submitted in the time that was left",
+            ),
+            _ => Event::failed(reason, "the time budget is used up, and there is no answer"),
         }
     }
 

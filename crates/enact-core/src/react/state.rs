@@ -12,12 +12,11 @@ use super::progress::Progress;
 use super::spending::Spent;
 use super::wording::Wording;
 use crate::adapter::Live;
-use crate::model::{Capabilities, Prompt, Request, Usage};
+use crate::model::{Capabilities, Prompt, Request};
 use crate::run::{
-    Answerer, Call, Decision, Entry, Event, Notice, Observation, PredictorName, Question, Record,
-    Run, RunError, Started, TerminationReason,
+    Answerer, Asked, Call, Decision, Entry, Event, Notice, Observation, PredictorName, Question,
+    QuestionKind, Record, Run, RunError, Started, TerminationReason,
 };
-use crate::signature::Values;
 
 /// What a driver has to do next.
 #[derive(Debug)]
@@ -86,10 +85,8 @@ pub(super) enum Phase {
         prompt: Prompt,
         misreads: u32,
     },
-    Commit {
-        reason: TerminationReason,
-        outputs: Values,
-    },
+    /// The run has its outputs, and this is why it ends.
+    Commit(TerminationReason),
     Fail {
         reason: TerminationReason,
         message: String,
@@ -151,7 +148,7 @@ pub(super) enum CallStatus {
     Started,
     /// Was started by a process that is gone: nobody knows whether it happened.
     InDoubt,
-    Done(Observation),
+    Done(Arc<Observation>),
 }
 
 /// The state of a run.
@@ -313,10 +310,7 @@ impl RunState {
     pub fn next(&self) -> Next {
         match &self.phase {
             Phase::Step => self.ask(PredictorName::Step, self.step_prompt.clone()),
-            Phase::Notice(about, text) => Next::Record(Event::Noticed {
-                about: *about,
-                text: text.clone(),
-            }),
+            Phase::Notice(about, text) => Next::Record(Event::noticed(*about, text)),
             Phase::Act(acting) => self.next_action(acting),
             Phase::Summarise { covers, .. } => {
                 let entries = compact::summary_request(self, *covers, self.overflow);
@@ -324,18 +318,12 @@ impl RunState {
                 self.ask(PredictorName::Summarise, prompt)
             }
             Phase::Judge(prompt) => self.ask(PredictorName::Judge, prompt.clone()),
-            Phase::EndLoop(reason) => Next::Record(Event::LoopEnded { reason: *reason }),
+            Phase::EndLoop(reason) => Next::Record(Event::loop_ended(*reason)),
             Phase::Adapt { capabilities, why } => Next::Record(self.change(*capabilities, why)),
             Phase::Demand(_) => self.ask(PredictorName::Step, self.step_prompt.clone()),
             Phase::Extract { prompt, .. } => self.ask(PredictorName::Extract, prompt.clone()),
-            Phase::Commit { reason, outputs } => Next::Record(Event::Finished {
-                reason: *reason,
-                outputs: outputs.clone(),
-            }),
-            Phase::Fail { reason, message } => Next::Record(Event::Failed {
-                reason: *reason,
-                message: message.clone(),
-            }),
+            Phase::Commit(reason) => Next::Record(Event::finished(*reason)),
+            Phase::Fail { reason, message } => Next::Record(Event::failed(*reason, message)),
             Phase::Ended => Next::Done,
         }
     }
@@ -368,30 +356,28 @@ impl RunState {
             }
             match &state.status {
                 CallStatus::Unconfirmed => {
-                    let question = self.confirm(acting, state);
-                    return Next::Record(Event::Asked(Box::new(question)));
+                    return Next::Record(Event::asked(self.confirm(acting, state)));
                 }
                 CallStatus::InDoubt if !self.may_repeat(&state.call) => {
                     return Next::Record(if self.started().is_unattended {
                         tool_finished(&state.call, in_doubt(&state.call))
                     } else {
                         let origin = self.origin(acting, state);
-                        let question = Question::in_doubt(origin, state.call.clone(), Vec::new());
-                        Event::Asked(Box::new(question))
+                        Event::asked(Asked::about(origin, QuestionKind::InDoubt, &state.call))
                     });
                 }
                 CallStatus::Decided(observation) => {
                     return Next::Record(tool_finished(&state.call, observation.clone()));
                 }
                 CallStatus::Known(record) => {
-                    return Next::Record(self.known_answer(&state.call, *record));
+                    return Next::Record(Event::recalled(&state.call.id, *record));
                 }
                 CallStatus::Asked(question) if self.is_allowed(question) => {
-                    return Next::Record(Event::Answered {
-                        confirmation_id: question.confirmation_id.clone(),
-                        decision: Decision::Approve,
-                        by: Answerer::Rule,
-                    });
+                    return Next::Record(Event::answered(
+                        &question.confirmation_id,
+                        Decision::Approve,
+                        Answerer::Rule,
+                    ));
                 }
                 CallStatus::Asked(question) => questions.push((**question).clone()),
                 CallStatus::Ready | CallStatus::InDoubt => {
@@ -445,22 +431,6 @@ impl RunState {
             .collect()
     }
 
-    /// What a call gives whose answer is known already.
-    fn known_answer(&self, call: &Call, record: usize) -> Event {
-        let observation = match &self.run.records()[record].event {
-            Event::ToolFinished { observation, .. } => observation.clone(),
-            _ => Observation::error("the answer is lost"),
-        };
-        Event::ToolFinished {
-            call_id: call.id.clone(),
-            observation,
-            duration: Duration::ZERO,
-            from_record: true,
-            cost: 0.0,
-            usage: Usage::default(),
-        }
-    }
-
     /// Whether a serial tool is still busy with an earlier call of this step.
     fn has_to_wait(&self, acting: &Acting, index: usize) -> bool {
         let name = &acting.calls[index].call.name;
@@ -472,12 +442,5 @@ impl RunState {
 }
 
 pub(super) fn tool_finished(call: &Call, observation: Observation) -> Event {
-    Event::ToolFinished {
-        call_id: call.id.clone(),
-        observation,
-        duration: Duration::ZERO,
-        from_record: false,
-        cost: 0.0,
-        usage: Usage::default(),
-    }
+    Event::tool_decided(&call.id, observation)
 }

@@ -2,7 +2,7 @@
 
 use super::state::RunState;
 use crate::adapter::ReadCall;
-use crate::run::{Event, ThoughtRules};
+use crate::run::ThoughtRules;
 
 /// Words that say nothing about the task.
 const EMPTY_WORDS: &[&str] = &[
@@ -57,10 +57,7 @@ fn describe(
 }
 
 fn last_thought(state: &RunState) -> Option<&str> {
-    state.run().events().rev().find_map(|event| match event {
-        Event::Stepped(step) => Some(step.thought()),
-        _ => None,
-    })
+    state.run().steps().last().map(|step| step.thought())
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::history::{Call, Observation};
-use super::question::{Answerer, Decision, Question};
+use super::question::{Answerer, Decision, QuestionKind};
 use super::repair::Repair;
 use super::started::Started;
 use crate::model::{Capabilities, ModelErrorKind, Reply, Usage};
@@ -15,7 +15,7 @@ use crate::signature::Values;
 use crate::tool::ToolSpec;
 
 /// The version of the log format that this release writes.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// One event with its place in the run and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,26 +41,17 @@ impl Record {
 }
 
 /// What happened in a run.
+///
+/// Each fact stands here once: what a reply says of a call is told by the call, and what a question is
+/// about by the step. [`Run`](super::Run) folds events into [steps](super::Step), which say all of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
     /// The run began.
     Started(Arc<Started>),
-    /// The model answered a step, and this is how it was read.
-    Stepped(Box<Stepped>),
-    /// The model answered, and the answer could not be read.
-    Misread {
-        /// Who had asked.
-        predictor: PredictorName,
-        /// What it answered.
-        reply: Reply,
-        /// What the model is told about it.
-        problem: String,
-        /// How long the reply took.
-        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
-        duration: Duration,
-    },
+    /// A model answered.
+    Replied(Arc<Replied>),
     /// The model request failed.
     ModelFailed {
         /// Who had asked.
@@ -77,23 +68,13 @@ pub enum Event {
         call_id: String,
     },
     /// A tool call gave something.
-    ToolFinished {
+    ToolFinished(ToolFinished),
+    /// A call was not run: the same call had been made, and nothing changed since.
+    Recalled {
         /// Which call.
         call_id: String,
-        /// What it gave.
-        observation: Observation,
-        /// How long it took.
-        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
-        duration: Duration,
-        /// Whether it was not run, because the same call had been made and nothing changed since.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        from_record: bool,
-        /// Tokens that it spent on models.
-        #[serde(default, skip_serializing_if = "Usage::is_none")]
-        usage: Usage,
-        /// What they cost.
-        #[serde(default, skip_serializing_if = "is_free")]
-        cost: f64,
+        /// The position of the record that holds what it gives.
+        answer: u64,
     },
     /// The model is told something about its work.
     Noticed {
@@ -120,7 +101,7 @@ pub enum Event {
         why: String,
     },
     /// A person is asked.
-    Asked(Box<Question>),
+    Asked(Box<Asked>),
     /// A question was answered.
     Answered {
         /// Which question.
@@ -136,72 +117,15 @@ pub enum Event {
         /// Which question.
         confirmation_id: String,
     },
-    /// The transcript no longer fitted, and its older part was summarised for later prompts.
-    Summarised {
-        /// The model's reply.
-        reply: Reply,
-        /// The summary.
-        summary: String,
-        /// How many transcript entries it stands for.
-        covers: usize,
-        /// How long the reply took.
-        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
-        duration: Duration,
-    },
-    /// A model summarised an observation that is too large for a prompt.
-    Condensed {
-        /// The call that gave it.
-        call_id: String,
-        /// The model's reply.
-        reply: Reply,
-        /// The summary, which later prompts show in its place.
-        summary: String,
-        /// How long the reply took.
-        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
-        duration: Duration,
-    },
-    /// A model said how the task stands after a step.
-    Judged {
-        /// The model's reply.
-        reply: Reply,
-        /// How it stands.
-        standing: Standing,
-        /// Why, in the model's words.
-        why: String,
-        /// How long the reply took.
-        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
-        duration: Duration,
-    },
-    /// The loop of steps is over, and the outputs are to be extracted from what there is.
+    /// The loop of steps is over, and the outputs are to be had from what there is.
     LoopEnded {
         /// Why.
         reason: TerminationReason,
     },
-    /// The outputs were read from a reply after the loop of steps.
-    Extracted {
-        /// Who had asked: the answering predictor, or the steps, when the model was told to submit.
-        #[serde(
-            default = "PredictorName::extract",
-            skip_serializing_if = "PredictorName::is_extract"
-        )]
-        predictor: PredictorName,
-        /// The model's reply.
-        reply: Reply,
-        /// What was read, the answering predictor's own outputs such as `reasoning` included.
-        outputs: Values,
-        /// What was mended.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        repairs: Vec<Repair>,
-        /// How long the reply took.
-        #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
-        duration: Duration,
-    },
-    /// The run is over, with outputs.
+    /// The run is over, with the outputs that were committed last.
     Finished {
         /// Why it ended.
         reason: TerminationReason,
-        /// The declared outputs.
-        outputs: Values,
     },
     /// The run is over, without outputs.
     Failed {
@@ -210,6 +134,124 @@ pub enum Event {
         /// What went wrong.
         message: String,
     },
+}
+
+/// A reply of a model, whoever asked for it, and how it was read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Replied {
+    /// Who had asked.
+    #[serde(
+        default = "PredictorName::step",
+        skip_serializing_if = "PredictorName::is_step"
+    )]
+    pub predictor: PredictorName,
+    /// What the model answered. Calls that could be read stand in [`Replied::read`] alone.
+    pub reply: Reply,
+    /// How it was read.
+    pub read: Reading,
+    /// What was mended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repairs: Vec<Repair>,
+    /// How long the reply took.
+    #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
+    pub duration: Duration,
+}
+
+/// How a reply was read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Reading {
+    /// As a step.
+    Step(Stepped),
+    /// As outputs, given after the loop of steps: those of the answering predictor, its own such as
+    /// `reasoning` included.
+    Outputs(Values),
+    /// As a summary of the older part of the transcript, for later prompts.
+    Summary {
+        /// The summary.
+        text: String,
+        /// How many transcript entries it stands for.
+        covers: usize,
+    },
+    /// As the summary of an observation that is too large for a prompt.
+    Condensed {
+        /// The call that gave it.
+        call_id: String,
+        /// The summary, which later prompts show in its place.
+        summary: String,
+    },
+    /// As a judgement of how the task stands after a step.
+    Judged {
+        /// How it stands.
+        standing: Standing,
+        /// Why, in the model's words.
+        why: String,
+    },
+    /// It could not be read.
+    Unreadable {
+        /// What the model is told about it.
+        problem: String,
+    },
+}
+
+/// What a tool call gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolFinished {
+    /// Which call.
+    pub call_id: String,
+    /// What it gave.
+    pub observation: Arc<Observation>,
+    /// How long it took.
+    #[serde(
+        rename = "duration_ns",
+        default,
+        with = "crate::tool::nanos",
+        skip_serializing_if = "Duration::is_zero"
+    )]
+    pub duration: Duration,
+    /// Tokens that it spent on models.
+    #[serde(default, skip_serializing_if = "Usage::is_none")]
+    pub usage: Usage,
+    /// What they cost.
+    #[serde(default, skip_serializing_if = "is_free")]
+    pub cost: f64,
+}
+
+impl ToolFinished {
+    /// What a call gave that took no time.
+    pub fn new(call_id: impl Into<String>, observation: Observation) -> Self {
+        Self {
+            call_id: call_id.into(),
+            observation: Arc::new(observation),
+            duration: Duration::ZERO,
+            usage: Usage::default(),
+            cost: 0.0,
+        }
+    }
+}
+
+/// A question to a person, as far as the step does not tell it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Asked {
+    /// Names the question.
+    pub confirmation_id: String,
+    /// What is asked.
+    pub kind: QuestionKind,
+    /// The call that waits.
+    pub call_id: String,
+    /// What the tool asks; the other kinds of questions follow from the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// What changed about the tool.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+    /// The open question that this one takes the place of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
 }
 
 fn is_free(cost: &f64) -> bool {
@@ -242,12 +284,12 @@ impl PredictorName {
         Self::Condense,
     ];
 
-    fn extract() -> Self {
-        Self::Extract
+    fn step() -> Self {
+        Self::Step
     }
 
-    fn is_extract(&self) -> bool {
-        *self == Self::Extract
+    fn is_step(&self) -> bool {
+        *self == Self::Step
     }
 
     /// The name as users see it.
@@ -262,11 +304,10 @@ impl PredictorName {
     }
 }
 
-/// One step: the reply and how it was read.
+/// How a reply was read as a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Stepped {
-    /// What the model answered.
-    pub reply: Reply,
     /// The thought; `None` when the whole text of the reply is the thought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thought: Option<String>,
@@ -275,33 +316,54 @@ pub struct Stepped {
     pub calls: Vec<PlannedCall>,
     /// What follows from it.
     pub outcome: StepOutcome,
-    /// What was mended.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub repairs: Vec<Repair>,
-    /// How long the reply took.
-    #[serde(rename = "duration_ns", with = "crate::tool::nanos")]
-    pub duration: Duration,
-}
-
-impl Stepped {
-    /// The thought of the step.
-    pub fn thought(&self) -> &str {
-        self.thought.as_deref().unwrap_or(&self.reply.text)
-    }
 }
 
 /// A call as it will run, or why it will not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PlannedCall {
     /// The call, its arguments coerced to the tool's schema.
     #[serde(flatten)]
     pub call: Call,
+    /// The call as the model wrote it, if that says something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<WrittenCall>,
     /// Why it does not run: what the model is told instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
     /// Whether a person has to agree first, as the tool's rule said when the call was read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub confirm: bool,
+}
+
+impl PlannedCall {
+    /// A call that runs.
+    pub fn new(call: Call) -> Self {
+        Self {
+            call,
+            written: None,
+            refusal: None,
+            confirm: false,
+        }
+    }
+
+    /// A call that does not run.
+    pub fn refused(call: Call, refusal: String) -> Self {
+        Self {
+            refusal: Some(refusal),
+            ..Self::new(call)
+        }
+    }
+}
+
+/// A call as the model wrote it, where that is not what was read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WrittenCall {
+    /// The name.
+    pub name: String,
+    /// The arguments, as text.
+    pub arguments: String,
 }
 
 /// What a model is told about its work.
@@ -360,11 +422,14 @@ impl Standing {
 /// What follows from a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum StepOutcome {
     /// The calls run, and the loop goes on.
     Act,
-    /// The outputs are committed.
-    Commit(Values),
+    /// The outputs are committed: they are the arguments of the only call.
+    Submit,
+    /// The outputs are committed: these were found in the text.
+    Answer(Values),
     /// The model is done, and the outputs are to be extracted.
     Extract,
     /// The model called nothing and is told this.

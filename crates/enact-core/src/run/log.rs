@@ -1,16 +1,19 @@
 //! A run: its log, and what can be told from it.
 
+use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::asked::{self, AskedQuestion};
-use super::event::{Event, FORMAT, PredictorName, Record, TerminationReason};
+use super::asked::AskedQuestion;
+use super::event::{Event, FORMAT, Record, TerminationReason, ToolFinished};
+use super::fold::Folded;
 use super::history::{Entry, History, Observation};
 use super::question::{ConfirmationStatus, Question};
 use super::scratchpad;
 use super::started::Started;
+use super::step::{Change, Remark, Step};
 use super::trace::{self, Trace, TraceStep};
 use super::trajectory::Trajectory;
 use super::transcript::{self, OpenStep};
@@ -18,13 +21,54 @@ use crate::model::{ModelErrorKind, Usage};
 use crate::signature::Values;
 use crate::tool::ToolSpec;
 
-/// The log of one run. Everything else that is told of a run is computed from it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Record>", into = "Vec<Record>")]
+/// The log of one run, folded into [steps](Step). Everything else that is told of a run is computed
+/// from them.
+#[derive(Debug, Clone)]
 pub struct Run {
     /// The same as in the first record.
     started: Arc<Started>,
     records: Vec<Record>,
+    folded: Folded,
+}
+
+impl Serialize for Run {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.records.serialize(to)
+    }
+}
+
+/// Reads record after record, so that a log of another format is refused by its number before any
+/// event of it is looked at.
+impl<'de> Deserialize<'de> for Run {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Log;
+
+        impl<'de> Visitor<'de> for Log {
+            type Value = Run;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the records of a run")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut records: A) -> Result<Run, A::Error> {
+                let first = records.next_element::<Record>()?;
+                let mut run = Run::begin(first).map_err(A::Error::custom)?;
+                while let Some(record) = records.next_element()? {
+                    run.follow(record).map_err(A::Error::custom)?;
+                }
+                Ok(run)
+            }
+        }
+
+        from.deserialize_seq(Log)
+    }
+}
+
+/// Runs are equal when their logs are.
+impl PartialEq for Run {
+    fn eq(&self, other: &Self) -> bool {
+        self.records == other.records
+    }
 }
 
 /// A log that cannot be a run.
@@ -35,7 +79,7 @@ pub enum RunError {
     #[error("the log does not begin with the start of a run")]
     NotStarted,
     /// The log was written by a newer enact.
-    #[error("the log has format {found}; this enact reads up to {supported}: use a newer one")]
+    #[error("{}", unknown_format(*found, *supported))]
     UnknownFormat {
         /// The log's format.
         found: u32,
@@ -57,27 +101,20 @@ impl TryFrom<Vec<Record>> for Run {
     type Error = RunError;
 
     fn try_from(records: Vec<Record>) -> Result<Self, RunError> {
-        let Some(Event::Started(started)) = records.first().map(|record| &record.event) else {
-            return Err(RunError::NotStarted);
-        };
-        if started.format > FORMAT {
-            return Err(RunError::UnknownFormat {
-                found: started.format,
-                supported: FORMAT,
-            });
+        let mut records = records.into_iter();
+        let mut run = Self::begin(records.next())?;
+        for record in records {
+            run.follow(record)?;
         }
-        for (expected, record) in (0..).zip(&records) {
-            if record.position != expected {
-                return Err(RunError::OutOfOrder {
-                    expected,
-                    found: record.position,
-                });
-            }
-        }
-        Ok(Self {
-            started: started.clone(),
-            records,
-        })
+        Ok(run)
+    }
+}
+
+fn unknown_format(found: u32, supported: u32) -> String {
+    let what = format!("the log has format {found}; this enact reads format {supported}");
+    match found > supported {
+        true => format!("{what}: use a newer one"),
+        false => format!("{what}, and no log of a build before the first release"),
     }
 }
 
@@ -88,8 +125,77 @@ impl From<Run> for Vec<Record> {
 }
 
 impl Run {
-    pub(crate) fn push(&mut self, record: Record) {
+    /// A run of which no more is known than its first record.
+    fn begin(first: Option<Record>) -> Result<Self, RunError> {
+        let started = first.as_ref().map(|record| &record.event);
+        let (Some(Event::Started(started)), Some(first)) = (started, &first) else {
+            return Err(RunError::NotStarted);
+        };
+        let started = started.clone();
+        if started.format != FORMAT {
+            return Err(RunError::UnknownFormat {
+                found: started.format,
+                supported: FORMAT,
+            });
+        }
+        if first.position != 0 {
+            return Err(RunError::OutOfOrder {
+                expected: 0,
+                found: first.position,
+            });
+        }
+        let mut run = Self {
+            started,
+            records: Vec::new(),
+            folded: Folded::new(),
+        };
+        run.push(first.clone());
+        Ok(run)
+    }
+
+    /// Takes in the record that comes next, and says what it changed.
+    pub(crate) fn push(&mut self, record: Record) -> Change {
+        let index = self.records.len();
+        let change = self.folded.take(&self.started, index, &record);
         self.records.push(record);
+        change
+    }
+
+    /// Takes in the record that comes next, for whoever follows a run while it is made.
+    ///
+    /// # Errors
+    /// When another record comes next.
+    pub fn follow(&mut self, record: Record) -> Result<Change, RunError> {
+        let expected = self.records.len() as u64;
+        if record.position != expected {
+            return Err(RunError::OutOfOrder {
+                expected,
+                found: record.position,
+            });
+        }
+        Ok(self.push(record))
+    }
+
+    /// The steps in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.folded.steps
+    }
+
+    /// The indices of the records from a step up to the next one.
+    pub fn records_of(&self, step: &Step) -> std::ops::Range<usize> {
+        let next = self.steps().get(step.number);
+        step.record..next.map_or(self.records.len(), |next| next.record)
+    }
+
+    /// What happened before the first step.
+    pub fn before_steps(&self) -> &[Remark] {
+        &self.folded.before
+    }
+
+    /// All that happened beside the calls of steps, in order.
+    pub fn remarks(&self) -> impl DoubleEndedIterator<Item = &Remark> {
+        let after = self.folded.steps.iter().flat_map(|step| &step.after);
+        self.folded.before.iter().chain(after)
     }
 
     /// The records in order.
@@ -118,11 +224,12 @@ impl Run {
 
     /// The tools that it has by now, without the completing one.
     pub fn tools(&self) -> &[ToolSpec] {
-        let changed = self.events().rev().find_map(|event| match event {
-            Event::ToolsChanged { tools } => Some(tools),
-            _ => None,
-        });
-        changed.unwrap_or(&self.started.agent.tools)
+        self.tools_at(self.folded.tools)
+    }
+
+    /// The index of the record that lists them.
+    pub(crate) fn tools_record(&self) -> usize {
+        self.folded.tools
     }
 
     /// The tool of this name in the record that lists the tools: the first one, or a change.
@@ -181,26 +288,19 @@ impl Run {
     /// The events that end a run for good before it has outputs. Calls that gave nothing are said to
     /// have been given up.
     pub fn cancellation(&self) -> Vec<Event> {
-        let last = self.trace().steps.pop();
-        let actions = last.into_iter().flat_map(|step| step.actions);
-        let given_up = actions.filter(|action| action.observation.is_none());
-        let mut events: Vec<Event> = given_up
-            .map(|action| {
-                let name = &action.call.name;
-                let what = match action.attempts {
+        let open = self.steps().last().filter(|step| step.is_open());
+        let calls = open.into_iter().flat_map(|step| &step.calls);
+        let mut events: Vec<Event> = calls
+            .filter(|call| call.is_open())
+            .map(|call| {
+                let name = &call.call.name;
+                let what = match call.attempts {
                     0 => "it was not executed",
                     _ => "it is not known whether it happened",
                 };
-                Event::ToolFinished {
-                    observation: Observation::error(format!(
-                        "Error executing {name}: the run was cancelled, and {what}"
-                    )),
-                    call_id: action.call.id,
-                    duration: Duration::ZERO,
-                    from_record: false,
-                    usage: Usage::default(),
-                    cost: 0.0,
-                }
+                let text = format!("Error executing {name}: the run was cancelled, and {what}");
+                let id = call.call.id.clone();
+                Event::ToolFinished(ToolFinished::new(id, Observation::error(text)))
             })
             .collect();
         events.push(Event::Failed {
@@ -212,84 +312,62 @@ impl Run {
 
     /// Tokens and requests spent so far.
     pub fn usage(&self) -> Usage {
-        let mut usage = Usage::default();
-        for (_, spent) in self.spending() {
-            usage += spent;
-        }
-        for event in self.events() {
-            if let Event::ToolFinished { usage: spent, .. } = event {
-                usage += *spent;
-            }
-        }
-        usage
+        self.folded.usage
     }
 
     /// What they cost; `None` if a price is not known.
     pub fn cost(&self) -> Option<f64> {
-        let prices = &self.started.agent.prices;
-        let costs = self
-            .spending()
-            .map(|(predictor, usage)| prices.get(&predictor).map(|price| price.of(usage)));
-        let costs: Option<f64> = costs.sum();
-        let of_tools = self.events().filter_map(|event| match event {
-            Event::ToolFinished { cost, .. } => Some(*cost),
-            _ => None,
-        });
-        Some(costs? + of_tools.sum::<f64>())
-    }
-
-    fn spending(&self) -> impl Iterator<Item = (PredictorName, Usage)> {
-        self.events().filter_map(|event| match event {
-            Event::Stepped(stepped) => Some((PredictorName::Step, stepped.reply.usage)),
-            Event::Misread {
-                predictor, reply, ..
-            } => Some((*predictor, reply.usage)),
-            Event::Summarised { reply, .. } => Some((PredictorName::Summarise, reply.usage)),
-            Event::Condensed { reply, .. } => Some((PredictorName::Condense, reply.usage)),
-            Event::Judged { reply, .. } => Some((PredictorName::Judge, reply.usage)),
-            Event::Extracted {
-                predictor, reply, ..
-            } => Some((*predictor, reply.usage)),
-            _ => None,
-        })
+        self.folded.cost()
     }
 
     /// Every question that the run asked, with what became of it.
-    pub fn questions(&self) -> Vec<AskedQuestion> {
-        asked::of(self)
+    pub fn questions(&self) -> &[AskedQuestion] {
+        &self.folded.questions
     }
 
     /// The questions that wait for an answer; none once the run is over.
     pub fn open_questions(&self) -> Vec<Question> {
-        let asked = self.questions().into_iter();
+        let asked = self.questions().iter();
         asked
             .filter(|asked| asked.status == ConfirmationStatus::Pending)
-            .map(|asked| asked.question)
+            .map(|asked| asked.question.clone())
             .collect()
     }
 
     /// Whether a prompt was too long for its model.
     pub(crate) fn has_overflowed(&self) -> bool {
-        let kind = ModelErrorKind::ContextLength;
-        self.events().any(
-            |event| matches!(event, Event::ModelFailed { kind: failed, .. } if *failed == kind),
-        )
+        let too_long = ModelErrorKind::ContextLength;
+        self.remarks()
+            .any(|remark| matches!(remark, Remark::Failure { kind, .. } if *kind == too_long))
+    }
+
+    /// Why the loop of steps ended, if it did before there were outputs.
+    pub fn loop_ended(&self) -> Option<TerminationReason> {
+        self.folded.loop_ended
     }
 
     /// Why the run ended, if it did.
     pub fn termination(&self) -> Option<TerminationReason> {
-        match self.events().next_back() {
-            Some(Event::Finished { reason, .. } | Event::Failed { reason, .. }) => Some(*reason),
-            _ => None,
-        }
+        self.folded.ended.as_ref().map(|ended| ended.reason)
+    }
+
+    /// What went wrong, if the run ended without outputs.
+    pub fn failure(&self) -> Option<&str> {
+        self.folded.ended.as_ref()?.failure.as_deref()
     }
 
     /// The declared outputs, once there are some.
     pub fn outputs(&self) -> Option<&Values> {
-        match self.events().next_back() {
-            Some(Event::Finished { outputs, .. }) => Some(outputs),
-            _ => None,
-        }
+        let ended = self.folded.ended.as_ref()?;
+        let outputs = self.folded.outputs.as_ref();
+        outputs.filter(|_| ended.failure.is_none())
+    }
+
+    /// What the model reasoned before it gave the outputs after the loop, if it was asked to.
+    pub fn reasoning(&self) -> Option<&str> {
+        let replies = self.remarks().rev().filter_map(Remark::replied);
+        let outputs = replies.filter_map(|replied| replied.outputs()).next()?;
+        outputs.get("reasoning")?.as_str()
     }
 
     /// The time from the first to the last record.

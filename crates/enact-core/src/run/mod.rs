@@ -4,15 +4,19 @@ mod asked;
 mod chat;
 mod completion;
 mod event;
+mod fold;
 mod history;
 mod limits;
 mod log;
+mod making;
 mod question;
+mod redaction;
 mod repair;
 mod rules;
 mod scratchpad;
 mod seal;
 mod started;
+mod step;
 pub mod store;
 mod trace;
 mod trajectory;
@@ -23,8 +27,8 @@ pub use crate::signature::canonical_json;
 pub use asked::AskedQuestion;
 pub use completion::Completion;
 pub use event::{
-    Event, FORMAT, Notice, PlannedCall, PredictorName, Record, Standing, StepOutcome, Stepped,
-    TerminationReason,
+    Asked, Event, FORMAT, Notice, PlannedCall, PredictorName, Reading, Record, Replied, Standing,
+    StepOutcome, Stepped, TerminationReason, ToolFinished, WrittenCall,
 };
 pub use history::{Call, Entry, History, HistoryError, Observation, ToolResult};
 pub(crate) use history::{visible, visible_positions};
@@ -32,10 +36,12 @@ pub use limits::Limits;
 pub use log::{Run, RunError};
 pub(crate) use question::Origin;
 pub use question::{AnswerError, Answerer, ConfirmationStatus, Decision, Question, QuestionKind};
+pub(crate) use redaction::redacted_tools;
 pub use repair::{Repair, RepairKind};
 pub use rules::{Rules, ThoughtRules, ThoughtsInContext};
 pub use seal::SealKey;
 pub use started::{AgentSpec, Parent, Started};
+pub use step::{Change, Done, Remark, Step, StepCall};
 pub use trace::{Action, ActionKind, Trace, TraceStep};
 pub(crate) use trajectory::indented;
 pub use trajectory::{COMPLETED, Trajectory, TrajectoryStep};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use super::event::Asked;
 use super::history::Call;
 use crate::signature::canonical_args;
 use crate::tool::ToolSpec;
@@ -21,8 +22,7 @@ pub struct Question {
     pub kind: QuestionKind,
     /// The question in words.
     pub question: String,
-    /// What the model thought when it made the call. Follows from the step, so the log does not hold
-    /// it here.
+    /// What the model thought when it made the call.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub thought: String,
     /// The call that waits.
@@ -34,8 +34,7 @@ pub struct Question {
     /// The open question that this one takes the place of, because the tool has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
-    /// When the question stands as rejected, if nobody has answered by then. Follows from the
-    /// limits of the run, so the log does not hold it.
+    /// When the question stands as rejected, if nobody has answered by then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
@@ -66,6 +65,20 @@ impl QuestionKind {
     }
 }
 
+impl Asked {
+    /// A question of this kind about a call.
+    pub(crate) fn about(origin: Origin<'_>, kind: QuestionKind, call: &Call) -> Self {
+        Self {
+            confirmation_id: confirmation_id(origin, kind, call),
+            kind,
+            call_id: call.id.clone(),
+            text: None,
+            changes: Vec::new(),
+            replaces: None,
+        }
+    }
+}
+
 /// Where in a run a question comes up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin<'a> {
@@ -80,51 +93,23 @@ pub(crate) struct Origin<'a> {
 }
 
 impl Question {
-    /// Asks whether a call may run.
-    pub(crate) fn confirm(origin: Origin<'_>, call: Call, changes: Vec<String>) -> Self {
-        let args = Value::Object(call.args.clone());
-        let text = format!(
-            "{}Confirm execution of {} with args: {args}? (yes/no)",
-            told(&call, &changes),
-            call.name
-        );
+    /// What the log says of a question, with the call as it is when it is asked.
+    pub(super) fn of(
+        asked: &Asked,
+        tool_call: Call,
+        thought: String,
+        expires_at: Option<Timestamp>,
+    ) -> Self {
+        let said = asked.text.clone();
         Self {
-            changes,
-            ..Self::new(origin, QuestionKind::Confirm, text, call)
-        }
-    }
-
-    /// Asks about a call that may or may not have happened.
-    pub(crate) fn in_doubt(origin: Origin<'_>, call: Call, changes: Vec<String>) -> Self {
-        let args = Value::Object(call.args.clone());
-        let text = format!(
-            "{}{} with args: {args} was started, and its process ended before it gave a result. \
-             Run it again? (yes: run it again / no: it did not happen, and shall not / or say \
-             what it gave)",
-            told(&call, &changes),
-            call.name
-        );
-        Self {
-            changes,
-            ..Self::new(origin, QuestionKind::InDoubt, text, call)
-        }
-    }
-
-    /// Passes on what a tool asks.
-    pub(crate) fn clarify(origin: Origin<'_>, text: String, call: Call) -> Self {
-        Self::new(origin, QuestionKind::Clarify, text, call)
-    }
-
-    fn new(origin: Origin<'_>, kind: QuestionKind, question: String, tool_call: Call) -> Self {
-        Self {
-            confirmation_id: confirmation_id(origin, kind, &tool_call),
-            kind,
-            question,
-            thought: String::new(),
+            confirmation_id: asked.confirmation_id.clone(),
+            kind: asked.kind,
+            question: said.unwrap_or_else(|| words(asked.kind, &tool_call, &asked.changes)),
+            thought,
             tool_call,
-            changes: Vec::new(),
-            replaces: None,
-            expires_at: None,
+            changes: asked.changes.clone(),
+            replaces: asked.replaces.clone(),
+            expires_at,
         }
     }
 
@@ -280,6 +265,20 @@ fn after_edit(text: &str) -> Option<&str> {
     }
     let rest = rest.trim_start();
     Some(rest.strip_prefix(':').unwrap_or(rest).trim_start())
+}
+
+/// A question in words.
+fn words(kind: QuestionKind, call: &Call, changes: &[String]) -> String {
+    let args = Value::Object(call.args.clone());
+    let (told, name) = (told(call, changes), &call.name);
+    match kind {
+        QuestionKind::InDoubt => format!(
+            "{told}{name} with args: {args} was started, and its process ended before it gave a \
+             result. Run it again? (yes: run it again / no: it did not happen, and shall not / or \
+             say what it gave)"
+        ),
+        _ => format!("{told}Confirm execution of {name} with args: {args}? (yes/no)"),
+    }
 }
 
 /// What is said of a changed tool before anything is asked.

@@ -1,18 +1,15 @@
 //! The trace view: what a run did, step by step, with time, tokens, attempts and cost.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::event::{
-    Event, PredictorName, Record, Standing, StepOutcome, Stepped, TerminationReason,
-};
+use super::event::{PredictorName, Reading, Standing, StepOutcome, TerminationReason};
 use super::history::{Call, Observation};
 use super::log::Run;
-use super::question::{Decision, QuestionKind};
 use super::repair::Repair;
+use super::step::{Remark, Step, StepCall};
 use super::trajectory::COMPLETED;
 use crate::model::Usage;
 use crate::signature::Values;
@@ -104,26 +101,13 @@ fn seconds<S: serde::Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S:
     to.serialize_f64(duration.as_secs_f64())
 }
 
-/// Reads records into steps.
-#[derive(Default)]
-struct Reader<'a> {
-    steps: Vec<TraceStep>,
-    /// What happened since the last step, and belongs to the next.
-    usage: Usage,
-    duration: Duration,
-    failed_attempts: usize,
-    /// The calls that questions are about, as they were when it was asked.
-    asked: HashMap<&'a str, &'a Call>,
-}
-
 pub(super) fn of(run: &Run) -> Trace {
-    let mut reader = Reader::default();
-    for record in run.records() {
-        reader.take(record);
-    }
-    let steps = reader.steps;
     let reason = run.termination();
     let outputs = run.outputs();
+    let steps = run.steps().iter().enumerate();
+    let steps: Vec<TraceStep> = steps
+        .map(|(index, step)| traced(step, before(run, index)))
+        .collect();
     Trace {
         total_iterations: steps.len(),
         steps,
@@ -136,163 +120,97 @@ pub(super) fn of(run: &Run) -> Trace {
     }
 }
 
-/// The last step of a run, if its actions are all over. Looks at no more records than it has to.
+/// The last step of a run, if its actions are all over.
 pub(super) fn last_step(run: &Run) -> Option<TraceStep> {
-    let is_step = |record: &&Record| matches!(record.event, Event::Stepped(_));
-    let records = run.records();
-    let last = records.iter().rposition(|record| is_step(&record))?;
-    let (before, after) = records.split_at(last);
-    let own = before.iter().rposition(|record| is_step(&record));
-    let mut reader = Reader::default();
-    for record in &before[own.map_or(0, |earlier| earlier + 1)..] {
-        reader.take(record);
-    }
-    for record in after {
-        reader.take(record);
-    }
-    let mut step = reader.steps.pop()?;
-    step.iteration = before.iter().filter(is_step).count() + 1;
-    let is_over = |action: &Action| action.observation.is_some();
-    step.actions.iter().all(is_over).then_some(step)
+    let (index, step) = run.steps().iter().enumerate().next_back()?;
+    (!step.is_open()).then(|| traced(step, before(run, index)))
 }
 
-impl<'a> Reader<'a> {
-    fn take(&mut self, record: &'a Record) {
-        match &record.event {
-            Event::Stepped(stepped) => self.step(record.at, stepped),
-            Event::Misread {
+/// What happened before a step, and after the one before it.
+fn before(run: &Run, index: usize) -> &[Remark] {
+    match index.checked_sub(1) {
+        Some(earlier) => &run.steps()[earlier].after,
+        None => run.before_steps(),
+    }
+}
+
+/// A step with the attempts at it, and what was asked beside it.
+fn traced(step: &Step, before: &[Remark]) -> TraceStep {
+    let replied = &step.replied;
+    let mut traced = TraceStep {
+        iteration: step.number,
+        thought: step.thought().to_owned(),
+        actions: step.calls.iter().map(|call| action(step, call)).collect(),
+        timestamp: step.at,
+        token_usage: Usage::default(),
+        duration: Duration::ZERO,
+        attempts: 0,
+        repairs: replied.repairs.clone(),
+        notices: Vec::new(),
+        standing: None,
+    };
+    for remark in before {
+        match remark {
+            Remark::Reply { replied, .. } if is_attempt(remark) => {
+                traced.token_usage += replied.reply.usage;
+                traced.duration += replied.duration;
+                traced.attempts += replied.reply.attempts as usize;
+            }
+            Remark::Failure {
                 predictor: PredictorName::Step,
-                reply,
-                duration,
                 ..
-            } => {
-                self.usage += reply.usage;
-                self.duration += *duration;
-                self.failed_attempts += reply.attempts as usize;
-            }
-            Event::ModelFailed {
-                predictor: PredictorName::Step,
-                ..
-            } => self.failed_attempts += 1,
-            Event::ToolStarted { call_id } => {
-                if let Some(action) = self.action(call_id) {
-                    action.attempts += 1;
-                }
-            }
-            Event::ToolFinished {
-                call_id,
-                observation,
-                duration,
-                from_record,
-                ..
-            } => {
-                if let Some(action) = self.action(call_id) {
-                    action.observation = Some(observation.clone());
-                    action.duration = *duration;
-                    action.from_record = *from_record;
-                }
-            }
-            Event::Asked(question) => {
-                self.asked
-                    .insert(&question.confirmation_id, &question.tool_call);
-                if question.kind == QuestionKind::Clarify
-                    && let Some(action) = self.action(&question.tool_call.id)
-                {
-                    action.kind = ActionKind::RequestClarification;
-                }
-            }
-            Event::Answered {
-                confirmation_id,
-                decision: Decision::Edit { name, args },
-                ..
-            } => {
-                if let Some(call) = self.asked.get(confirmation_id.as_str()).copied()
-                    && let Some(action) = self.action(&call.id)
-                {
-                    action.call.name.clone_from(name);
-                    action.call.args.clone_from(args);
-                }
-            }
-            Event::Withdrawn { confirmation_id } => {
-                if let Some(call) = self.asked.get(confirmation_id.as_str()).copied()
-                    && let Some(action) = self.action(&call.id)
-                {
-                    action.call.clone_from(call);
-                }
-            }
-            Event::Condensed {
-                reply, duration, ..
-            } => self.aside(reply.usage, *duration),
-            Event::Judged {
-                reply,
-                standing,
-                duration,
-                ..
-            } => {
-                self.aside(reply.usage, *duration);
-                if let Some(step) = self.steps.last_mut() {
-                    step.standing = Some(*standing);
-                }
-            }
-            Event::Noticed { text, .. } => {
-                if let Some(step) = self.steps.last_mut() {
-                    step.notices.push(text.clone());
-                }
-            }
+            } => traced.attempts += 1,
             _ => {}
         }
     }
-
-    /// A request beside the last step.
-    fn aside(&mut self, usage: Usage, duration: Duration) {
-        if let Some(step) = self.steps.last_mut() {
-            step.token_usage += usage;
-            step.duration += duration;
+    traced.token_usage += replied.reply.usage;
+    traced.duration += replied.duration;
+    traced.attempts += replied.reply.attempts as usize;
+    if let StepOutcome::Nudge(notice) = step.outcome() {
+        traced.notices.push(notice.clone());
+    }
+    for remark in &step.after {
+        match remark {
+            Remark::Reply { replied, .. } => {
+                if let Reading::Judged { standing, .. } = &replied.read {
+                    traced.standing = Some(*standing);
+                }
+                if let Reading::Judged { .. } | Reading::Condensed { .. } = &replied.read {
+                    traced.token_usage += replied.reply.usage;
+                    traced.duration += replied.duration;
+                }
+            }
+            Remark::Notice { text, .. } => traced.notices.push(text.clone()),
+            Remark::Failure { .. } => {}
         }
     }
+    traced
+}
 
-    fn step(&mut self, at: Timestamp, stepped: &Stepped) {
-        let is_final = matches!(
-            stepped.outcome,
-            StepOutcome::Commit(_) | StepOutcome::Extract
-        );
-        let actions = stepped.calls.iter().map(|planned| Action {
-            kind: if is_final {
-                ActionKind::FinalAnswer
-            } else {
-                ActionKind::ToolCall
-            },
-            call: planned.call.clone(),
-            observation: match &planned.refusal {
-                Some(refusal) => Some(Observation::error(refusal.clone())),
-                None if is_final => Some(Observation::value(COMPLETED)),
-                None => None,
-            },
-            duration: Duration::ZERO,
-            attempts: 0,
-            from_record: false,
-        });
-        let mut token_usage = std::mem::take(&mut self.usage);
-        token_usage += stepped.reply.usage;
-        self.steps.push(TraceStep {
-            iteration: self.steps.len() + 1,
-            thought: stepped.thought().to_owned(),
-            actions: actions.collect(),
-            timestamp: at,
-            token_usage,
-            duration: std::mem::take(&mut self.duration) + stepped.duration,
-            attempts: std::mem::take(&mut self.failed_attempts) + stepped.reply.attempts as usize,
-            repairs: stepped.repairs.clone(),
-            notices: match &stepped.outcome {
-                StepOutcome::Nudge(notice) => vec![notice.clone()],
-                _ => Vec::new(),
-            },
-            standing: None,
-        });
-    }
+/// Whether a reply was an attempt at the next step.
+fn is_attempt(remark: &Remark) -> bool {
+    let replied = remark.replied();
+    replied.is_some_and(|replied| {
+        replied.predictor == PredictorName::Step && replied.problem().is_some()
+    })
+}
 
-    fn action(&mut self, call_id: &str) -> Option<&mut Action> {
-        let actions = &mut self.steps.last_mut()?.actions;
-        actions.iter_mut().find(|action| action.call.id == call_id)
+fn action(step: &Step, call: &StepCall) -> Action {
+    let is_final = *step.outcome() != StepOutcome::Act;
+    let done = call.done.as_ref();
+    Action {
+        kind: match (is_final, call.has_asked) {
+            (true, _) => ActionKind::FinalAnswer,
+            (false, true) => ActionKind::RequestClarification,
+            (false, false) => ActionKind::ToolCall,
+        },
+        call: call.call.clone(),
+        observation: match is_final && call.refusal.is_none() {
+            true => Some(Observation::value(COMPLETED)),
+            false => call.observation(),
+        },
+        duration: done.map(|done| done.duration).unwrap_or_default(),
+        attempts: call.attempts,
+        from_record: done.is_some_and(|done| done.from_record),
     }
 }

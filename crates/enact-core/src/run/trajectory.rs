@@ -6,7 +6,6 @@ use enact_signature::Values;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::event::{Event, StepOutcome};
 use super::history::{Entry, Observation};
 use super::log::Run;
 use super::transcript::{self, OpenStep};
@@ -46,19 +45,15 @@ impl Trajectory {
         let before = run.started().history.entries().len();
         let mut trajectory = Self::of_entries(&entries[before.min(entries.len())..]);
         // How the loop was completed is told by its last step, which is no entry of its own.
-        for event in run.events() {
-            let Event::Stepped(step) = event else {
+        for step in run.steps() {
+            let Some(outputs) = step.outputs() else {
                 continue;
             };
-            let (name, args, thought) = match &step.outcome {
-                StepOutcome::Commit(outputs) if step.calls.is_empty() => ("submit", outputs, ""),
-                StepOutcome::Commit(outputs) => ("submit", outputs, step.thought()),
-                StepOutcome::Extract | StepOutcome::Act | StepOutcome::Nudge(_) => continue,
-            };
+            let is_said = step.calls.is_empty();
             trajectory.steps.push(TrajectoryStep {
-                thought: thought.to_owned(),
-                tool_name: name.to_owned(),
-                tool_args: args.clone(),
+                thought: if is_said { "" } else { step.thought() }.to_owned(),
+                tool_name: "submit".to_owned(),
+                tool_args: outputs.clone(),
                 observation: Value::String(COMPLETED.to_owned()),
                 is_error: false,
                 is_pending: false,

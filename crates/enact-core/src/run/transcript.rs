@@ -1,11 +1,11 @@
 //! The transcript view: the log as a conversation.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::event::{Event, PlannedCall, PredictorName, StepOutcome, Stepped};
+use super::event::{PredictorName, Reading, Replied, StepOutcome};
 use super::history::{Call, Entry, Observation, ToolResult};
 use super::log::Run;
-use super::question::Decision;
+use super::step::{Remark, Step, StepCall};
 use super::trajectory::COMPLETED;
 use crate::model::FinishReason;
 
@@ -27,142 +27,29 @@ pub(super) enum OpenStep {
 
 /// The conversation before the run and all that the run added.
 pub(super) fn of(run: &Run, open: OpenStep) -> Vec<Entry> {
-    let mut entries = Vec::new();
-    let mut step: Option<&Stepped> = None;
-    let mut results: HashMap<&str, &Observation> = HashMap::new();
-    let mut edits: HashMap<&str, Call> = HashMap::new();
-    let mut asked: HashMap<&str, &Call> = HashMap::new();
-    let mut started: HashSet<&str> = HashSet::new();
-    let mut extract_thought = String::new();
-    for event in run.events() {
-        match event {
-            Event::Started(started) => {
-                entries.extend(started.history.entries().iter().cloned());
-                entries.push(Entry::Inputs {
-                    values: started.inputs.clone(),
-                });
-            }
-            Event::Stepped(stepped) => match &stepped.outcome {
-                StepOutcome::Act => {
-                    step = Some(stepped);
-                    results.clear();
-                    edits.clear();
-                    started.clear();
-                }
-                StepOutcome::Nudge(notice) => entries.extend(nudged(stepped, notice)),
-                StepOutcome::Commit(_) => step = Some(stepped),
-                StepOutcome::Extract if stepped.calls.is_empty() => {
-                    entries.push(said(stepped.thought().to_owned()));
-                }
-                StepOutcome::Extract => entries.extend(finished(stepped)),
-            },
-            Event::ToolStarted { call_id } => {
-                started.insert(call_id);
-            }
-            Event::Misread {
-                predictor: PredictorName::Step,
-                reply,
-                problem,
-                ..
-            } => {
-                entries.extend(misread(reply, problem));
-            }
-            Event::ToolFinished {
-                call_id,
-                observation,
-                ..
-            } => {
-                results.insert(call_id, observation);
-            }
-            Event::Condensed {
-                call_id, summary, ..
-            } => {
-                // The step is over by then.
-                if let Some(Entry::Results { results }) = entries.last_mut()
-                    && let Some(result) = results.iter_mut().find(|one| one.call_id == *call_id)
-                {
-                    result.observation.summary = Some(summary.clone());
-                }
-            }
-            Event::Asked(question) => {
-                asked.insert(&question.confirmation_id, &question.tool_call);
-            }
-            Event::Answered {
-                confirmation_id,
-                decision: Decision::Edit { name, args },
-                ..
-            } => {
-                if let Some(call) = asked.get(confirmation_id.as_str()) {
-                    let edited = Call {
-                        id: call.id.clone(),
-                        name: name.clone(),
-                        args: args.clone(),
-                        raw: None,
-                    };
-                    edits.insert(&call.id, edited);
-                }
-            }
-            Event::Withdrawn { confirmation_id } => {
-                // The call is again what it was when the question was asked.
-                if let Some(call) = asked.get(confirmation_id.as_str()) {
-                    edits.insert(&call.id, (*call).clone());
-                }
-            }
-            Event::Noticed { text, .. } => entries.push(noticed(text)),
-            Event::Summarised {
-                summary, covers, ..
-            } => {
-                entries.push(Entry::Summary {
-                    text: summary.clone(),
-                    covers: *covers,
-                });
-            }
-            Event::Extracted { outputs, .. } => {
-                let thought = outputs.get("reasoning").and_then(serde_json::Value::as_str);
-                extract_thought = thought.unwrap_or_default().to_owned();
-            }
-            Event::Finished { outputs, .. } => {
-                let committed = step.filter(|step| matches!(step.outcome, StepOutcome::Commit(_)));
-                entries.push(Entry::Outputs {
-                    values: outputs.clone(),
-                    thought: committed.map_or_else(
-                        || std::mem::take(&mut extract_thought),
-                        |step| commit_thought(step).to_owned(),
-                    ),
-                    call_id: Some(
-                        committed
-                            .and_then(|step| step.calls.first())
-                            .map_or_else(|| own_id(run), |planned| planned.call.id.clone()),
-                    ),
-                });
-            }
-            _ => {}
+    let mut entries = run.started().history.entries().to_vec();
+    entries.push(Entry::Inputs {
+        values: run.started().inputs.clone(),
+    });
+    entries.extend(run.before_steps().iter().flat_map(remarked));
+    for step in run.steps() {
+        if open == OpenStep::Shown || !step.is_open() {
+            entries.extend(stepped(step));
         }
-        if let Some(acted) = step
-            && acted.outcome == StepOutcome::Act
-            && let Some(done) = step_entries(acted, |_, call| {
-                let id = call.id.as_str();
-                (edits.get(id), results.get(id).copied())
-            })
-        {
-            entries.extend(done);
-            step = None;
-        }
+        entries.extend(step.after.iter().flat_map(remarked));
     }
-    let waiting = step.filter(|step| step.outcome == StepOutcome::Act);
-    if let (Some(step), OpenStep::Shown) = (waiting, open) {
-        let pending = |id: &str| match started.contains(id) {
-            true => Observation::pending("It was started and has given no result yet."),
-            false => Observation::pending("It has not run: it waits for a decision."),
+    if let Some(outputs) = run.outputs() {
+        let committed = run.steps().last().filter(|step| step.outputs().is_some());
+        let thought = match committed {
+            Some(step) => commit_thought(step),
+            None => run.reasoning().unwrap_or_default(),
         };
-        let ids = step.calls.iter().map(|planned| planned.call.id.as_str());
-        let shown: HashMap<&str, Observation> = ids.map(|id| (id, pending(id))).collect();
-        let entries_of_step = step_entries(step, |_, call| {
-            let id = call.id.as_str();
-            let observation = results.get(id).copied().or_else(|| shown.get(id));
-            (edits.get(id), observation)
+        let call = committed.and_then(|step| step.calls.first());
+        entries.push(Entry::Outputs {
+            values: outputs.clone(),
+            thought: thought.to_owned(),
+            call_id: Some(call.map_or_else(|| own_id(run), |call| call.call.id.clone())),
         });
-        entries.extend(entries_of_step.into_iter().flatten());
     }
     entries
 }
@@ -187,29 +74,24 @@ fn own_id(run: &Run) -> String {
     }
 }
 
-/// What the step that declares the work done adds to the transcript.
-pub(crate) fn finished(step: &Stepped) -> [Entry; 2] {
-    let calls: Vec<Call> = step
-        .calls
-        .iter()
-        .map(|planned| planned.call.clone())
-        .collect();
-    let results = calls.iter().map(|call| ToolResult {
-        call_id: call.id.clone(),
-        name: call.name.clone(),
-        observation: Observation::value(COMPLETED),
-    });
-    let results = results.collect();
-    let said = Entry::Assistant {
-        text: step.thought().to_owned(),
-        calls,
-        opaque: step.reply.opaque.clone(),
-    };
-    [said, Entry::Results { results }]
+/// What a step adds to the transcript. A commit is told by the outputs at the end.
+pub(crate) fn stepped(step: &Step) -> Vec<Entry> {
+    match step.outcome() {
+        StepOutcome::Act => acted(step),
+        StepOutcome::Submit | StepOutcome::Answer(_) => Vec::new(),
+        StepOutcome::Extract if step.calls.is_empty() => vec![said(step.thought().to_owned())],
+        StepOutcome::Extract => with_results(step, |_| Observation::value(COMPLETED)),
+        StepOutcome::Nudge(notice) => vec![
+            said(step.thought().to_owned()),
+            Entry::Notice {
+                text: notice.clone(),
+            },
+        ],
+    }
 }
 
 /// The thought that a commit leaves in the transcript: none when the text was the answer itself.
-fn commit_thought(step: &Stepped) -> &str {
+fn commit_thought(step: &Step) -> &str {
     if step.calls.is_empty() {
         ""
     } else {
@@ -217,51 +99,46 @@ fn commit_thought(step: &Stepped) -> &str {
     }
 }
 
-/// What a step adds to the transcript, once every call has its observation. `outcome` tells, by its
-/// place and the call, what ran in place of a call, if it was edited, and what it gave.
-pub(crate) fn step_entries<'a>(
-    step: &Stepped,
-    outcome: impl Fn(usize, &Call) -> (Option<&'a Call>, Option<&'a Observation>),
-) -> Option<[Entry; 2]> {
-    let is_done = |(index, planned): (usize, &PlannedCall)| {
-        planned.refusal.is_some() || outcome(index, &planned.call).1.is_some()
-    };
-    if !step.calls.iter().enumerate().all(is_done) {
-        return None;
-    }
-    let mut calls = Vec::with_capacity(step.calls.len());
-    let mut results = Vec::with_capacity(step.calls.len());
-    for (index, planned) in step.calls.iter().enumerate() {
-        let (call, observation) = match &planned.refusal {
-            Some(refusal) => (&planned.call, Observation::error(refusal.clone())),
-            None => {
-                let (edit, observation) = outcome(index, &planned.call);
-                (edit.unwrap_or(&planned.call), observation?.clone())
-            }
-        };
-        results.push(ToolResult {
-            call_id: call.id.clone(),
-            name: call.name.clone(),
-            observation,
-        });
-        calls.push(call.clone());
-    }
+fn acted(step: &Step) -> Vec<Entry> {
+    with_results(step, |call| match (call.observation(), call.attempts) {
+        (Some(observation), _) => observation,
+        (None, 0) => Observation::pending("It has not run: it waits for a decision."),
+        (None, _) => Observation::pending("It was started and has given no result yet."),
+    })
+}
+
+fn with_results(step: &Step, result: impl Fn(&StepCall) -> Observation) -> Vec<Entry> {
+    let results = step.calls.iter().map(|call| ToolResult {
+        call_id: call.call.id.clone(),
+        name: call.call.name.clone(),
+        observation: result(call),
+    });
+    let results = results.collect();
+    let calls: Vec<Call> = step.calls.iter().map(|call| call.call.clone()).collect();
     let said = Entry::Assistant {
         text: step.thought().to_owned(),
         calls,
-        opaque: step.reply.opaque.clone(),
+        opaque: step.replied.reply.opaque.clone(),
     };
-    Some([said, Entry::Results { results }])
+    vec![said, Entry::Results { results }]
 }
 
-/// What a reply without calls adds to the transcript.
-pub(crate) fn nudged(step: &Stepped, notice: &str) -> [Entry; 2] {
-    [
-        said(step.thought().to_owned()),
-        Entry::Notice {
-            text: notice.to_owned(),
+/// What a remark adds to the transcript.
+fn remarked(remark: &Remark) -> Vec<Entry> {
+    match remark {
+        Remark::Reply { replied, .. } => match (&replied.read, replied.predictor) {
+            (Reading::Unreadable { problem }, PredictorName::Step) => {
+                unreadable(replied, problem).into()
+            }
+            (Reading::Summary { text, covers }, _) => vec![Entry::Summary {
+                text: text.clone(),
+                covers: *covers,
+            }],
+            _ => Vec::new(),
         },
-    ]
+        Remark::Notice { text, .. } => vec![noticed(text)],
+        Remark::Failure { .. } => Vec::new(),
+    }
 }
 
 /// What a notice adds to the transcript.
@@ -272,7 +149,8 @@ pub(crate) fn noticed(text: &str) -> Entry {
 }
 
 /// What an unreadable reply adds to the transcript.
-pub(crate) fn misread(reply: &crate::model::Reply, problem: &str) -> [Entry; 2] {
+pub(crate) fn unreadable(replied: &Replied, problem: &str) -> [Entry; 2] {
+    let reply = &replied.reply;
     let mut text = reply.text.clone();
     for call in &reply.calls {
         text.push_str(&format!("\n{}({})", call.name, call.arguments));

@@ -97,14 +97,18 @@ fn trace_completeness_misses_whatever_is_missing() {
             one["reply"]["usage"] = json!({"requests": 1})
         }),
         ("no duration", 1, |one| one["duration_ns"] = json!(0)),
-        ("no action", 1, |one| one["calls"] = json!([])),
-        ("no name", 1, |one| one["calls"][0]["name"] = json!("")),
+        ("no action", 1, |one| {
+            one["read"]["step"]["calls"] = json!([])
+        }),
+        ("no name", 1, |one| {
+            one["read"]["step"]["calls"][0]["name"] = json!("")
+        }),
         ("no observation", 2, |one| one["call_id"] = json!("another")),
         ("out of time", 2, |one| {
             one["at"] = json!("2025-01-01T00:00:00Z")
         }),
         ("no outputs", 3, |one| {
-            one["outcome"] = json!({"commit": {}})
+            one["read"]["step"]["calls"][0]["args"] = json!({})
         }),
     ];
     for (missing, index, change) in changes {
@@ -120,7 +124,7 @@ fn trace_completeness_misses_whatever_is_missing() {
 
     // A refused call has its answer in the step itself.
     let refused = Log::new().calls("I calculate it.").change(1, |record| {
-        record["calls"][0]["refusal"] = "unknown".into();
+        record["read"]["step"]["calls"][0]["refusal"] = "unknown".into();
     });
     assert_eq!(refused.trial().figures.complete, share(1, 1));
     // A step that waits is not over; in a run that is over, it should be.
@@ -174,8 +178,8 @@ fn error_recovery_counts_runs_that_succeeded_after_a_tool_error() {
     // A call that could not run is an error; an output that did not fit is not a tool's.
     let refused = |name: &str| {
         let log = Log::new().calls("I calculate it.").change(1, |record| {
-            record["calls"][0]["refusal"] = "does not fit".into();
-            record["calls"][0]["name"] = name.into();
+            record["read"]["step"]["calls"][0]["refusal"] = "does not fit".into();
+            record["read"]["step"]["calls"][0]["name"] = name.into();
         });
         log.trial().figures.tool_errors
     };

@@ -13,7 +13,7 @@ impl Log {
     pub(crate) fn new() -> Self {
         Self(Vec::new()).with(json!({
             "event": "started",
-            "format": 1,
+            "format": 2,
             "run_id": "r",
             "agent": {
                 "signature": {
@@ -51,18 +51,20 @@ impl Log {
     pub(crate) fn calls(self, thought: &str) -> Self {
         let id = format!("call_{}", self.0.len());
         self.with(json!({
-            "event": "stepped",
+            "event": "replied",
             "reply": {"text": thought, "usage": {"requests": 1, "input_tokens": 10, "output_tokens": 2}},
-            "calls": [{"id": id, "name": "calculator", "args": {"expression": "6 * 7"}}],
-            "outcome": "act",
+            "read": {"step": {
+                "calls": [{"id": id, "name": "calculator", "args": {"expression": "6 * 7"}}],
+                "outcome": "act",
+            }},
             "duration_ns": 500_000_000,
         }))
     }
 
     /// What the call of the step before gave.
     pub(crate) fn gave(self, observation: Value) -> Self {
-        let step = self.0.iter().rev().find(|one| one["event"] == "stepped");
-        let id = step.unwrap()["calls"][0]["id"].clone();
+        let step = self.0.iter().rev().find(|one| one["event"] == "replied");
+        let id = step.unwrap()["read"]["step"]["calls"][0]["id"].clone();
         self.with(json!({
             "event": "tool_finished",
             "call_id": id,
@@ -85,36 +87,37 @@ impl Log {
     /// A step that called nothing.
     pub(crate) fn nudge(self) -> Self {
         self.with(json!({
-            "event": "stepped",
+            "event": "replied",
             "reply": {"text": "I calculate it.", "usage": {"requests": 1, "input_tokens": 10, "output_tokens": 2}},
-            "outcome": {"nudge": "Call a tool."},
+            "read": {"step": {"outcome": {"nudge": "Call a tool."}}},
             "duration_ns": 1,
         }))
     }
 
     pub(crate) fn submit(self) -> Self {
         self.with(json!({
-            "event": "stepped",
+            "event": "replied",
             "reply": {"usage": {"requests": 1, "input_tokens": 10, "output_tokens": 2}},
-            "calls": [{"id": "last", "name": "submit", "args": {"answer": 42}}],
-            "outcome": {"commit": {"answer": 42}},
+            "read": {"step": {
+                "calls": [{"id": "last", "name": "submit", "args": {"answer": 42}}],
+                "outcome": "submit",
+            }},
             "duration_ns": 500_000_000,
         }))
     }
 
     pub(crate) fn finished(self, reason: &str) -> Self {
-        self.with(json!({"event": "finished", "reason": reason, "outputs": {"answer": 42}}))
+        self.with(json!({"event": "finished", "reason": reason}))
     }
 
     pub(crate) fn asked(self) -> Self {
-        let step = self.0.iter().rev().find(|one| one["event"] == "stepped");
-        let call = step.unwrap()["calls"][0].clone();
+        let step = self.0.iter().rev().find(|one| one["event"] == "replied");
+        let call = step.unwrap()["read"]["step"]["calls"][0]["id"].clone();
         self.with(json!({
             "event": "asked",
             "confirmation_id": "c",
             "kind": "confirm",
-            "question": "May it run?",
-            "tool_call": call,
+            "call_id": call,
         }))
     }
 

@@ -2,7 +2,7 @@
 
 use enact::Run;
 use enact::model::Usage;
-use enact::run::{ActionKind, Event, PredictorName, Trace, TraceStep};
+use enact::run::{ActionKind, Event, PredictorName, Reading, Trace, TraceStep};
 use enact_eval::Trial;
 use enact_eval::criteria::{Criterion, criteria};
 use enact_eval::dataset::Example;
@@ -126,7 +126,7 @@ fn trace_problems(scenario: &Scenario, run: &Run) -> Vec<String> {
         .records()
         .iter()
         .filter_map(|record| match &record.event {
-            Event::Stepped(stepped) => Some((record.at, stepped)),
+            Event::Replied(replied) if replied.stepped().is_some() => Some((record.at, replied)),
             _ => None,
         });
     let stepped: Vec<_> = stepped.collect();
@@ -142,7 +142,7 @@ fn trace_problems(scenario: &Scenario, run: &Run) -> Vec<String> {
         let lacks = lacks(step, is_over);
         let is_in_place = step.iteration == number
             && step.timestamp == *at
-            && step.actions.len() == stepped.calls.len()
+            && step.actions.len() == stepped.stepped().map_or(0, |step| step.calls.len())
             && step.attempts >= stepped.reply.attempts as usize;
         if !lacks.is_empty() || !is_in_place {
             problems.push(format!("trace: step {number} lacks {lacks:?}: {step:?}"));
@@ -210,16 +210,15 @@ fn beside_steps(run: &Run) -> Usage {
     let mut since_step = Usage::default();
     for event in run.events() {
         match event {
-            Event::Stepped(_) => since_step = Usage::default(),
-            Event::Misread {
-                predictor: PredictorName::Step,
-                reply,
-                ..
-            } => since_step += reply.usage,
-            Event::Misread { reply, .. }
-            | Event::Summarised { reply, .. }
-            | Event::Extracted { reply, .. } => usage += reply.usage,
-            Event::ToolFinished { usage: spent, .. } => usage += *spent,
+            Event::Replied(replied) => match (&replied.read, replied.predictor) {
+                (Reading::Step(_), _) => since_step = Usage::default(),
+                (Reading::Unreadable { .. }, PredictorName::Step) => {
+                    since_step += replied.reply.usage;
+                }
+                (Reading::Condensed { .. } | Reading::Judged { .. }, _) => {}
+                _ => usage += replied.reply.usage,
+            },
+            Event::ToolFinished(finished) => usage += finished.usage,
             _ => {}
         }
     }

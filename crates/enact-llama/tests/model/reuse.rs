@@ -62,12 +62,8 @@ async fn later_steps_of_a_run_read_only_what_is_new() {
         Ok(outcome) => outcome.run(),
         Err(error) => error.run().unwrap(),
     };
-    let replies = run.events().filter_map(|event| match event {
-        Event::Stepped(step) => Some(&step.reply),
-        Event::Extracted { reply, .. } | Event::Misread { reply, .. } => Some(reply),
-        _ => None,
-    });
-    let steps: Vec<Usage> = replies.map(|reply| reply.usage).collect();
+    let replies = run.events().filter_map(|event| event.reply());
+    let steps: Vec<Usage> = replies.map(|replied| replied.reply.usage).collect();
     assert!(steps.len() > 1, "{steps:?}");
     assert_eq!(steps[0].cached_input_tokens, 0);
     // All of the first prompt, but for the token that gives the odds.

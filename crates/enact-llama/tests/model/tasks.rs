@@ -2,7 +2,7 @@
 
 use enact::adapter::{Adapter, Json, Native};
 use enact::model::FinishReason;
-use enact::run::{Event, Repair, RepairKind};
+use enact::run::{Event, Reading, Repair, RepairKind};
 use enact::{LanguageModel, ReAct, Run, ToolError, Tools, Values, tool, tools, values};
 use serde_json::Value;
 
@@ -141,11 +141,14 @@ fn must_be_read_as_written(run: &Run, is_native: bool) {
     };
     for event in run.events() {
         match event {
-            Event::Stepped(step) => assert!(is_written(&step.repairs), "{step:?}"),
-            Event::Extracted { repairs, .. } => assert!(repairs.is_empty(), "{event:?}"),
-            Event::Misread { reply, problem, .. } => {
-                assert_eq!(reply.finish, FinishReason::Length, "{problem}: {reply:?}");
-            }
+            Event::Replied(replied) => match &replied.read {
+                Reading::Step(_) => assert!(is_written(&replied.repairs), "{replied:?}"),
+                Reading::Unreadable { problem } => {
+                    let reply = &replied.reply;
+                    assert_eq!(reply.finish, FinishReason::Length, "{problem}: {reply:?}");
+                }
+                _ => assert!(replied.repairs.is_empty(), "{event:?}"),
+            },
             Event::ModelFailed { message, .. } => panic!("{message}"),
             _ => {}
         }

@@ -86,7 +86,7 @@ async fn a_run_has_the_tools_that_its_server_has_by_now_and_says_what_became_of_
 
     // Another process goes on before the call of the new tool, with a server that has it no more.
     let mut records: Vec<Record> = run.into();
-    let steps = |record: &Record| matches!(record.event, Event::Stepped(_));
+    let steps = |record: &Record| record.event.is_step();
     let third = records
         .iter()
         .enumerate()

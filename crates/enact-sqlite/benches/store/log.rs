@@ -6,7 +6,7 @@ use std::time::Duration;
 use enact::model::{Capabilities, ModelError, ModelErrorKind, RawCall, Reply, Usage};
 use enact::react::{Next, Program, RunState, Wording};
 use enact::run::{
-    AgentSpec, Event, Observation, PredictorName, Record, Started, ThoughtsInContext,
+    AgentSpec, Event, Observation, PredictorName, Reading, Record, Started, ThoughtsInContext,
 };
 use enact::tool::{Confirmation, Effect, ToolSpec};
 use enact::{
@@ -153,14 +153,9 @@ impl Writer {
                 }
                 for call_id in ids {
                     let observation = observation(self.length());
-                    self.write(Event::ToolFinished {
-                        call_id,
-                        observation,
-                        duration: Duration::from_millis(56),
-                        from_record: false,
-                        cost: 0.0,
-                        usage: Usage::default(),
-                    });
+                    let took = Duration::from_millis(56);
+                    let spent = Default::default();
+                    self.write(Event::tool_finished(call_id, observation, took, spent));
                 }
             }
             Next::Human(questions) => {
@@ -182,7 +177,8 @@ impl Writer {
         let events = self.state.run().events();
         let was_shortened = events
             .rev()
-            .any(|event| matches!(event, Event::Summarised { .. }));
+            .filter_map(|event| event.reply())
+            .any(|replied| matches!(replied.read, Reading::Summary { .. }));
         if self.shape == Shape::Summarised && self.length() > half && !was_shortened {
             return Err(ModelError::new(ModelErrorKind::ContextLength, "too long"));
         }

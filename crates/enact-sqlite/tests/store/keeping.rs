@@ -193,14 +193,12 @@ fn step(number: u64) -> [Record; 2] {
     let call_id = format!("call_{number}");
     let finished = record(
         2 * number,
-        Event::ToolFinished {
-            call_id: call_id.clone(),
-            observation: enact::run::Observation::value("y".repeat(300)),
-            duration: std::time::Duration::from_millis(5),
-            from_record: false,
-            cost: 0.0,
-            usage: enact::model::Usage::default(),
-        },
+        Event::tool_finished(
+            &call_id,
+            enact::run::Observation::value("y".repeat(300)),
+            std::time::Duration::from_millis(5),
+            Default::default(),
+        ),
     );
     [
         record(2 * number - 1, Event::ToolStarted { call_id }),

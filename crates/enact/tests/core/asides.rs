@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use enact::adapter::{AdapterChoice, Completion};
 use enact::model::{ModelErrorKind, ScriptStep, ScriptedModel, Usage, call, fail, say};
-use enact::run::{Event, PredictorName, Standing};
+use enact::run::{PredictorName, Reading, Standing};
 use enact::{FnTool, Prediction, ReAct, TerminationReason, ToolError, Tools, Values, values};
 use serde_json::json;
 
@@ -247,10 +247,10 @@ async fn each_aside_can_have_a_model_of_its_own() {
     let order: Vec<&str> = done
         .run()
         .events()
-        .filter_map(|event| match event {
-            Event::Condensed { .. } => Some("condensed"),
-            Event::Judged { .. } => Some("judged"),
-            Event::Stepped(_) => Some("stepped"),
+        .filter_map(|event| match &event.reply()?.read {
+            Reading::Condensed { .. } => Some("condensed"),
+            Reading::Judged { .. } => Some("judged"),
+            Reading::Step(_) => Some("stepped"),
             _ => None,
         })
         .collect();

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use enact::model::{ScriptStep, ScriptedModel, call, calls, say};
-use enact::run::Event;
 use enact::{ErrorKind, ReAct, TerminationReason, values};
 use proptest::prelude::*;
 use serde_json::json;
@@ -53,7 +52,7 @@ proptest! {
                 error.run().expect("the run is kept")
             }
         };
-        let steps = run.events().filter(|event| matches!(event, Event::Stepped(_))).count();
+        let steps = run.steps().len();
         prop_assert!(steps <= max_iterations as usize, "{} steps", steps);
         // Between two steps at most the repairs, and again as many for the extraction.
         let most = (max_iterations + 1) * (max_repairs + 1) + max_repairs + 1;

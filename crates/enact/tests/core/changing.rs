@@ -141,7 +141,7 @@ async fn the_next_request_has_the_tools_as_they_now_are_and_the_log_says_so() {
     // The change stands before the step that knows of it.
     let kinds: Vec<bool> = run
         .events()
-        .filter(|event| matches!(event, Event::Stepped(_) | Event::ToolsChanged { .. }))
+        .filter(|event| event.is_step() || matches!(event, Event::ToolsChanged { .. }))
         .map(|event| matches!(event, Event::ToolsChanged { .. }))
         .collect();
     assert_eq!(kinds, [false, true, false, false, false]);
@@ -190,13 +190,7 @@ async fn after_a_crash_at_any_event_the_run_has_the_tools_that_its_log_says() {
     let requests = first.model.requests();
     for length in 1..whole.records().len() {
         let run = cut(&whole, length);
-        let steps = |run: &Run| {
-            let steps = run
-                .events()
-                .filter(|event| matches!(event, Event::Stepped(_)));
-            steps.count()
-        };
-        let answered = steps(&run);
+        let answered = run.steps().len();
         // The other process finds the tools as the first one left them.
         let inside = inside();
         let turned = run

@@ -1,7 +1,7 @@
 //! A transcript that no longer fits is summarised for the prompt; the record keeps everything.
 
 use enact::model::{Message, ModelErrorKind, call, fail, say};
-use enact::run::Event;
+use enact::run::Reading;
 use enact::{ErrorKind, TerminationReason, values};
 use serde_json::json;
 
@@ -73,7 +73,8 @@ async fn dspy_trajectory_truncation_compacts_the_view_and_keeps_the_record() {
     assert!(
         done.run()
             .events()
-            .any(|event| matches!(event, Event::Summarised { .. }))
+            .filter_map(|event| event.reply())
+            .any(|replied| matches!(replied.read, Reading::Summary { .. }))
     );
     assert_eq!(done.usage.requests, 5);
 }

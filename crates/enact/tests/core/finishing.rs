@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use enact::model::{Capabilities, ScriptStep, ScriptedModel, calls, say};
-use enact::run::{Call, Entry, Event, Record};
+use enact::run::{Call, Entry, Record};
 use enact::{AdapterChoice, Completion, History, ReAct, Run, Values, values};
 use serde_json::Value;
 
@@ -89,9 +89,7 @@ async fn promise_6_finish_runs_round_trip_and_resume_from_every_event_in_every_a
         let records: Vec<Record> = run.into();
         for length in 1..records.len() {
             let cut = Run::try_from(records[..length].to_vec()).unwrap();
-            let is_paid =
-                |event: &&Event| matches!(event, Event::Stepped(_) | Event::Extracted { .. });
-            let paid = cut.events().filter(is_paid).count();
+            let paid = cut.events().filter_map(|event| event.reply()).count();
             let rest = ScriptedModel::new(script(adapter).split_off(paid));
             let again = agent.clone().with_model(rest).resume(cut).await.unwrap();
             let again = again.finished().unwrap();

@@ -40,9 +40,9 @@ async fn updates_come_in_order_and_progress_reaches_the_listener_only() {
             told.lock().unwrap().push(match update {
                 Update::Recorded { record } => match &record.event {
                     Event::Started(_) => "started".to_owned(),
-                    Event::Stepped(_) => "stepped".to_owned(),
+                    event if event.is_step() => "stepped".to_owned(),
                     Event::ToolStarted { call_id } => format!("tool {call_id}"),
-                    Event::ToolFinished { call_id, .. } => format!("done {call_id}"),
+                    Event::ToolFinished(finished) => format!("done {}", finished.call_id),
                     Event::Finished { .. } => "finished".to_owned(),
                     other => format!("{other:?}"),
                 },

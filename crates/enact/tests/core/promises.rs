@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use enact::model::{
     Message, ModelErrorKind, Request, ScriptStep, ScriptedModel, call, calls, fail, say,
 };
-use enact::run::{Call, Entry, Event, Record};
+use enact::run::{Call, Entry, Record};
 use enact::{
     AdapterChoice, FnTool, History, Outcome, Prediction, ReAct, Run, ToolError, Tools, Values,
     values,
@@ -288,7 +288,7 @@ proptest! {
         let records: Vec<Record> = run.into();
         for length in 1..records.len() {
             let cut = Run::try_from(records[..length].to_vec()).unwrap();
-            let paid = cut.events().filter(|event| matches!(event, Event::Stepped(_))).count();
+            let paid = cut.steps().len();
             let agent = agent(adapter);
             let rest = script(&agent, adapter, &plan).split_off(paid);
             let agent = agent.with_model(ScriptedModel::new(rest));

@@ -1,7 +1,6 @@
 //! A bad reply never ends a run by itself.
 
 use enact::model::{Capabilities, ModelErrorKind, ScriptedModel, call, fail, say};
-use enact::run::Event;
 use enact::{ErrorKind, ReAct, TerminationReason, Tools, values};
 use serde_json::json;
 
@@ -152,12 +151,12 @@ async fn dspy_repairs_a_trailing_comma_in_arguments_and_records_it() {
     );
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.trajectory().steps()[0].tool_args["query"], "cats");
-    let Event::Stepped(step) = &done.run().records()[1].event else {
-        panic!("a step")
-    };
+    let step = &done.run().steps()[0];
     assert_eq!(step.calls[0].call.id, "abc");
-    assert!(!step.repairs.is_empty());
-    assert_eq!(step.reply.calls[0].arguments, r#"{"query": "cats",}"#);
+    assert!(!step.replied.repairs.is_empty());
+    let planned = &step.replied.stepped().unwrap().calls[0];
+    let written = planned.written.as_ref().unwrap();
+    assert_eq!(written.arguments, r#"{"query": "cats",}"#);
 }
 
 #[tokio::test]
@@ -234,7 +233,7 @@ async fn udspy_unreadable_replies_are_retried_and_the_error_is_fed_back() {
     assert!(
         done.run()
             .events()
-            .any(|event| matches!(event, Event::Misread { .. }))
+            .any(|event| event.reply().is_some_and(|reply| reply.problem().is_some()))
     );
 }
 
@@ -323,9 +322,7 @@ async fn a_call_written_as_text_is_recognised_and_recorded() {
         );
         let done = played.call(values! { question: "q" }).await;
         assert_eq!(done.trajectory().steps()[0].observation, "about x");
-        let Event::Stepped(step) = &done.run().records()[1].event else {
-            panic!("a step")
-        };
+        let step = &done.run().steps()[0].replied;
         assert!(
             step.repairs
                 .iter()

@@ -34,7 +34,7 @@ async fn truth_always_is_for_the_tool_of_one_source() {
     inside.put([search_of("a"), tool("turn")]);
     let ended = approved(&played, third).await.finished().unwrap();
     assert_eq!(observation(ended.run(), 4), "search ran");
-    let last = ended.run().questions().pop().unwrap();
+    let last = ended.run().questions().last().unwrap();
     assert_eq!(last.by, Some(Answerer::Rule));
 }
 

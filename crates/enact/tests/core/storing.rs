@@ -220,7 +220,7 @@ async fn nothing_runs_that_could_not_be_written_down_first() {
         .on_update(move |update| {
             // The disk fills up between the reply and the start of its call.
             if let enact::Update::Recorded { record } = update
-                && matches!(record.event, enact::run::Event::Stepped(_))
+                && record.event.is_step()
             {
                 full.store(true, Ordering::SeqCst);
             }
@@ -278,9 +278,9 @@ async fn the_start_of_a_call_that_changes_nothing_is_written_with_what_it_gave()
         *store.writes.lock().unwrap(),
         [
             "started",
-            "stepped",
+            "replied",
             "tool_started tool_finished",
-            "stepped",
+            "replied",
             "finished"
         ]
     );
@@ -292,10 +292,10 @@ async fn the_start_of_a_call_that_changes_nothing_is_written_with_what_it_gave()
         *store.writes.lock().unwrap(),
         [
             "started",
-            "stepped",
+            "replied",
             "tool_started",
             "tool_finished",
-            "stepped",
+            "replied",
             "finished"
         ]
     );

@@ -5,8 +5,8 @@ use enact::model::{
     Capabilities, Chunk, Delivery, LanguageModel, ModelError, ModelErrorKind, ReplyStream, Request,
     ScriptedModel, call, say,
 };
-use enact::run::Event;
 use enact::run::store::{MemoryStore, RunFilter, Store as _};
+use enact::run::{Event, Reading};
 use enact::{
     ErrorKind, FnTool, Outcome, Predict, Settings, TerminationReason, ToolContext, ToolError,
     Tools, Update, values,
@@ -22,12 +22,15 @@ fn word(update: &Update) -> String {
     match update {
         Update::Recorded { record } => match &record.event {
             Event::Started(_) => "started".into(),
-            Event::Stepped(_) => "stepped".into(),
+            Event::Replied(replied) => match &replied.read {
+                Reading::Step(_) => "stepped".into(),
+                Reading::Summary { .. } => "summarised".into(),
+                other => format!("{other:?}"),
+            },
             Event::ToolStarted { call_id } => format!("{call_id} started"),
-            Event::ToolFinished { call_id, .. } => format!("{call_id} finished"),
+            Event::ToolFinished(finished) => format!("{} finished", finished.call_id),
             Event::Asked(_) => "asked".into(),
             Event::Finished { .. } => "finished".into(),
-            Event::Summarised { .. } => "summarised".into(),
             other => format!("{other:?}"),
         },
         Update::Asking { predictor } => format!("asking {}", predictor.as_str()),

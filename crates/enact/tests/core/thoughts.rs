@@ -1,7 +1,7 @@
 //! Thoughts: whether there is one, whether it is any good, and how long prompts keep it.
 
 use enact::model::{ScriptStep, call};
-use enact::run::{Event, ThoughtRules, ThoughtsInContext};
+use enact::run::{ThoughtRules, ThoughtsInContext};
 use enact::{ErrorKind, values};
 use serde_json::json;
 
@@ -98,7 +98,7 @@ async fn a_poor_thought_is_told_why_and_has_to_do_in_the_end() {
     assert!(last_message(&played, 4).contains("same as the last one"));
     // Three times in a row; then the fourth is taken.
     let misread = run.run().events();
-    let misread = misread.filter(|event| matches!(event, Event::Misread { .. }));
+    let misread = misread.filter_map(|event| event.reply()?.problem());
     assert_eq!(misread.count(), 6);
     assert!(run.success());
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use enact::model::{FinishReason, ImageSource, ModelErrorKind, Part};
 use enact::run::{
-    Answerer, Completion, Decision, Entry, Event, Notice, PredictorName, QuestionKind, RepairKind,
-    Standing, StepOutcome, TerminationReason,
+    Answerer, Completion, Decision, Entry, Event, Notice, PredictorName, QuestionKind, Reading,
+    RepairKind, Standing, StepOutcome, TerminationReason,
 };
 use enact::tool::{Confirmation, Effect};
 use serde::de::DeserializeOwned;
@@ -28,7 +28,6 @@ const OPTIONAL_KEYS: [&str; 49] = [
     "default",
     "description",
     "failure_phrases",
-    "from_record",
     "history",
     "id",
     "images",
@@ -62,6 +61,7 @@ const OPTIONAL_KEYS: [&str; 49] = [
     "token_budget",
     "tools",
     "volatile",
+    "written",
 ];
 
 /// The names that a type reads: what it says when it does not know one.
@@ -86,12 +86,16 @@ impl Seen {
     pub fn record(&mut self, record: &Value) {
         let event = record["event"].as_str().unwrap();
         self.word("event", &record["event"]);
-        self.word("predictor", &record["predictor"]);
+        match &record["predictor"] {
+            Value::Null if event == "replied" => self.word("predictor", &json!("step")),
+            predictor => self.word("predictor", predictor),
+        }
         self.word("reason", &record["reason"]);
         self.word("notice", &record["about"]);
-        self.word("standing", &record["standing"]);
+        self.word("reading", &record["read"]);
+        self.word("standing", &record["read"]["judged"]["standing"]);
         self.word("decision", &record["decision"]);
-        self.word("outcome", &record["outcome"]);
+        self.word("outcome", &record["read"]["step"]["outcome"]);
         self.word("finish", &record["reply"]["finish"]);
         self.word("completion", &record["agent"]["completion"]);
         match event {
@@ -175,6 +179,7 @@ impl Seen {
         self.has("outcome", names::<StepOutcome>(unknown()));
         self.has("notice", names::<Notice>(unknown()));
         self.has("standing", names::<Standing>(unknown()));
+        self.has("reading", names::<Reading>(unknown()));
         self.has("predictor", names::<PredictorName>(unknown()));
         self.has("failure", names::<ModelErrorKind>(unknown()));
         self.has("repair", names::<RepairKind>(unknown()));

@@ -21,6 +21,9 @@ use enact::Run;
 use enact::run::{FORMAT, Record, RunError};
 use serde_json::{Value, json};
 
+/// The first version that releases read.
+const OLDEST: u32 = 2;
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus")
 }
@@ -28,7 +31,7 @@ fn folder() -> PathBuf {
 /// The logs of all versions, with the files that tell their views.
 fn logs() -> Vec<(PathBuf, PathBuf)> {
     let mut logs = Vec::new();
-    for version in 1..=FORMAT {
+    for version in OLDEST..=FORMAT {
         let folder = folder().join(format!("v{version}"));
         let files = fs::read_dir(&folder).expect("a folder for every version");
         let paths = files.map(|file| file.unwrap().path());
@@ -104,16 +107,29 @@ fn the_corpus_holds_everything_that_a_log_can_hold() {
 
 #[test]
 fn a_log_of_a_newer_format_is_refused_by_name() {
-    let path = folder().join("v1/answer.jsonl");
-    let newer = lines(&path)[0].replace("\"format\":1", &format!("\"format\":{}", FORMAT + 1));
+    let path = folder().join("v2/answer.jsonl");
+    let newer = lines(&path)[0].replace("\"format\":2", &format!("\"format\":{}", FORMAT + 1));
     let record: Record = serde_json::from_str(&newer).unwrap();
     let error = Run::try_from(vec![record]).unwrap_err();
     let (found, supported) = (FORMAT + 1, FORMAT);
     assert_eq!(error, RunError::UnknownFormat { found, supported });
     let text = error.to_string();
     assert!(
-        text.contains("format 2") && text.contains("newer"),
+        text.contains("format 3") && text.contains("newer"),
         "{text}"
+    );
+}
+
+#[test]
+fn a_log_of_a_build_before_the_first_release_is_refused_by_name() {
+    let path = folder().join("v2/answer.jsonl");
+    let older = lines(&path)[0].replace("\"format\":2", "\"format\":1");
+    // Its other records are not even read.
+    let log = format!("[{older}, {{\"position\": 1, \"event\": \"stepped\"}}]");
+    let error = serde_json::from_str::<Run>(&log).unwrap_err().to_string();
+    assert!(
+        error.contains("format 1") && error.contains("first release"),
+        "{error}"
     );
 }
 
@@ -143,7 +159,7 @@ fn extend(value: &mut Value, key: &str) {
         "inputs",
         "outputs",
         "args",
-        "commit",
+        "answer",
         "value",
         "opaque",
         "notes",
@@ -154,6 +170,7 @@ fn extend(value: &mut Value, key: &str) {
     let is_name = [
         "decision",
         "outcome",
+        "read",
         "source",
         "parts",
         "thoughts_in_context",

@@ -187,28 +187,19 @@ impl Player {
 
     /// A call that runs gives something.
     pub fn gives(mut self, call_id: &str, observation: Observation) -> Self {
-        self.write(Event::ToolFinished {
-            call_id: call_id.to_owned(),
-            observation,
-            duration: Duration::from_micros(1_500),
-            from_record: false,
-            cost: 0.0,
-            usage: Usage::default(),
-        });
+        let took = Duration::from_micros(1_500);
+        let spent = (Usage::default(), 0.0);
+        self.write(Event::tool_finished(call_id, observation, took, spent));
         self
     }
 
     /// A call that runs asks models of its own, and gives something.
     pub fn spends(mut self, call_id: &str, value: impl Into<Value>) -> Self {
         self = self.start();
-        self.write(Event::ToolFinished {
-            call_id: call_id.to_owned(),
-            observation: Observation::value(value),
-            duration: Duration::from_secs(2),
-            from_record: false,
-            usage: Usage::of_request(300, 30),
-            cost: 0.015,
-        });
+        let observation = Observation::value(value);
+        let spent = (Usage::of_request(300, 30), 0.015);
+        let took = Duration::from_secs(2);
+        self.write(Event::tool_finished(call_id, observation, took, spent));
         self
     }
 

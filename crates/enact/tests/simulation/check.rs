@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use enact::Decision;
-use enact::run::{Answerer, Event, QuestionKind};
+use enact::run::{Answerer, Event, QuestionKind, ToolFinished};
 use enact::tool::Effect;
 
 use crate::agent::Agent;
@@ -28,7 +28,10 @@ pub fn log(agent: &Agent, played: &Played) {
     let mut fates: HashMap<String, Fate> = HashMap::new();
     for event in run.events() {
         match event {
-            Event::Stepped(step) => {
+            Event::Replied(replied) => {
+                let Some(step) = replied.stepped() else {
+                    continue;
+                };
                 fates.drain().for_each(|(_, fate)| settled(&fate));
                 for planned in step
                     .calls
@@ -51,7 +54,7 @@ pub fn log(agent: &Agent, played: &Played) {
             }
             Event::Asked(question) => {
                 let fate = fates
-                    .get_mut(&question.tool_call.id)
+                    .get_mut(&question.call_id)
                     .expect("a call of the step");
                 let new = (Some(question.kind), None);
                 let old = fate.questions.insert(question.confirmation_id.clone(), new);
@@ -85,7 +88,7 @@ pub fn log(agent: &Agent, played: &Played) {
                 fate.safe_restarts_allowed = effect != Effect::Effectful;
                 approved(fate);
             }
-            Event::ToolFinished { call_id, .. } => {
+            Event::ToolFinished(ToolFinished { call_id, .. }) | Event::Recalled { call_id, .. } => {
                 let fate = fates.get_mut(call_id).expect("a call of the step");
                 fate.finishes += 1;
                 assert_eq!(fate.finishes, 1, "a call has two results");

@@ -134,11 +134,12 @@ impl Process<'_> {
         let length = self.length();
         assert!(length < TOO_MANY_EVENTS, "the run goes in circles");
         self.world.clock += 1;
-        if let Event::ToolFinished { call_id, .. } = &event {
+        if let Event::ToolFinished(finished) = &event {
+            let call_id = &finished.call_id;
             self.running.retain(|running| running.call.id != *call_id);
         }
         if let Event::Asked(question) = &event {
-            let id = &question.tool_call.id;
+            let id = &question.call_id;
             self.running.retain(|running| running.call.id != *id);
         }
         self.state.apply(Record {
@@ -206,14 +207,12 @@ impl Process<'_> {
                     let nth = self.dice.roll(("order", length), self.running.len() as u64);
                     let call = self.running[nth as usize].clone();
                     let event = match self.execute(&call) {
-                        Given::Observation(observation) => Event::ToolFinished {
-                            call_id: call.call.id,
+                        Given::Observation(observation) => Event::tool_finished(
+                            call.call.id,
                             observation,
-                            duration: Duration::from_millis(3),
-                            from_record: false,
-                            cost: 0.0,
-                            usage: enact::model::Usage::default(),
-                        },
+                            Duration::from_millis(3),
+                            Default::default(),
+                        ),
                         Given::Question(text) => self.state.tool_asks(&call.call.id, text),
                     };
                     // Between the effect and its record.
@@ -377,7 +376,7 @@ impl Process<'_> {
             .run()
             .records()
             .iter()
-            .rposition(|record| matches!(record.event, Event::Stepped(_)));
+            .rposition(|record| record.event.is_step());
         let prefix = format!("run:{}:", step.unwrap());
         let happened = self
             .world
@@ -413,10 +412,10 @@ fn answers(run: &Run, step: usize, call: &Call) -> Vec<(String, String)> {
     for record in &run.records()[step..] {
         match &record.event {
             Event::Asked(question)
-                if question.tool_call.id == call.id && question.kind == QuestionKind::Clarify =>
+                if question.call_id == call.id && question.kind == QuestionKind::Clarify =>
             {
                 let id = question.confirmation_id.clone();
-                asked.push((id, question.question.clone(), None));
+                asked.push((id, question.text.clone().unwrap(), None));
             }
             Event::Answered {
                 confirmation_id,

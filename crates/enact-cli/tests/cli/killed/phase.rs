@@ -79,7 +79,10 @@ fn stages(run: &Run) -> Vec<(String, Stage)> {
     let mut calls: Vec<(String, String, Stage)> = Vec::new();
     for event in run.events() {
         let (call_id, stage) = match event {
-            Event::Stepped(step) => {
+            Event::Replied(replied) => {
+                let Some(step) = replied.stepped() else {
+                    continue;
+                };
                 let planned = step.calls.iter().map(|planned| {
                     let line = planned.call.args.get("text").and_then(|text| text.as_str());
                     let line = line.unwrap_or_default().trim_end().to_owned();
@@ -88,12 +91,12 @@ fn stages(run: &Run) -> Vec<(String, Stage)> {
                 calls = planned.collect();
                 continue;
             }
-            Event::Asked(question) => (&question.tool_call.id, Stage::Asked(question.kind)),
+            Event::Asked(asked) => (&asked.call_id, Stage::Asked(asked.kind)),
             Event::Answered {
                 confirmation_id, ..
             } => (asked_about(run, confirmation_id), Stage::Answered),
             Event::ToolStarted { call_id } => (call_id, Stage::Started),
-            Event::ToolFinished { call_id, .. } => (call_id, Stage::Finished),
+            Event::ToolFinished(finished) => (&finished.call_id, Stage::Finished),
             _ => continue,
         };
         let known = calls.iter_mut().find(|(id, _, _)| id == call_id);
@@ -110,7 +113,7 @@ pub(super) fn asked_about<'a>(run: &'a Run, confirmation_id: &str) -> &'a String
         _ => None,
     });
     let mut about = questions.filter(|question| question.confirmation_id == confirmation_id);
-    &about.next().unwrap().tool_call.id
+    &about.next().unwrap().call_id
 }
 
 /// How many kills hit what.

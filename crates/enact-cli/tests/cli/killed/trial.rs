@@ -222,10 +222,7 @@ impl Trial {
 
 /// How many replies of the model a log keeps.
 fn replies(run: Option<&Run>) -> usize {
-    let events = run.into_iter().flat_map(Run::events);
-    events
-        .filter(|event| matches!(event, Event::Stepped(_)))
-        .count()
+    run.map_or(0, |run| run.steps().len())
 }
 
 /// Every start of a call uses up an approval that came after the start before.

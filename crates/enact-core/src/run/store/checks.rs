@@ -5,9 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{RunFilter, RunStatus, Store, StoreErrorKind};
-use crate::run::event::{Event, Record, TerminationReason};
+use crate::run::event::{Asked, Event, Record, TerminationReason};
 use crate::run::history::Call;
-use crate::run::question::{Answerer, Decision, Origin, Question};
+use crate::run::question::{Answerer, Decision, Origin, QuestionKind};
 use crate::run::started::{AgentSpec, Started};
 use crate::signature::{Signature, Values};
 
@@ -54,13 +54,7 @@ fn tool_started(position: u64) -> Record {
 
 fn finished(position: u64) -> Record {
     let reason = TerminationReason::Success;
-    record(
-        position,
-        Event::Finished {
-            reason,
-            outputs: Values::new(),
-        },
-    )
+    record(position, Event::Finished { reason })
 }
 
 fn ensure(holds: bool, what: &str) -> Result<(), String> {
@@ -206,7 +200,7 @@ async fn lists_are_filtered_and_ordered(store: &dyn Store) -> Result<(), String>
         nth: 0,
         tool: None,
     };
-    let question = Question::confirm(origin, call, Vec::new());
+    let question = Asked::about(origin, QuestionKind::Confirm, &call);
     let confirmation_id = question.confirmation_id.clone();
     let lease = store.acquire("asks").await.map_err(told)?;
     let asked = record(1, Event::Asked(Box::new(question)));

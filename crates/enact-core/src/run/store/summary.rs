@@ -82,12 +82,12 @@ impl RunSummary {
         self.records += 1;
         self.updated = record.at;
         match &record.event {
-            Event::Stepped(_) => self.steps += 1,
+            Event::Replied(replied) if replied.stepped().is_some() => self.steps += 1,
             // Another one is open no more.
             Event::Asked(question) if question.replaces.is_some() => {}
             Event::Asked(_) | Event::Withdrawn { .. } => self.open_questions += 1,
             Event::Answered { .. } => self.open_questions = self.open_questions.saturating_sub(1),
-            Event::Finished { reason, .. } | Event::Failed { reason, .. } => {
+            Event::Finished { reason } | Event::Failed { reason, .. } => {
                 self.open_questions = 0;
                 self.termination_reason = Some(*reason);
             }

@@ -249,9 +249,8 @@ async fn truth_a_demand_survives_a_crash() {
     let records = done.run().records().to_vec();
     for cut in 1..records.len() {
         let rest: Vec<ScriptStep> = {
-            let replies = records[..cut].iter().filter(|record| {
-                matches!(record.event, Event::Stepped(_) | Event::Extracted { .. })
-            });
+            let replies = records[..cut].iter();
+            let replies = replies.filter(|record| record.event.reply().is_some());
             let all = two_steps()
                 .into_iter()
                 .chain([call("submit", json!({"answer": "done"}))]);

@@ -1,0 +1,312 @@
+//! Folds a log into steps, one record after another.
+
+use std::sync::Arc;
+
+use super::asked::AskedQuestion;
+use super::event::{
+    Asked, Event, PredictorName, Reading, Record, Replied, TerminationReason, ToolFinished,
+};
+use super::history::{Call, Observation};
+use super::question::{ConfirmationStatus, Decision, Question, QuestionKind};
+use super::started::Started;
+use super::step::{Change, Done, Remark, Step};
+use crate::model::Usage;
+use crate::signature::Values;
+
+/// What the records of a run amount to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Folded {
+    pub(super) steps: Vec<Step>,
+    /// What happened before the first step.
+    pub(super) before: Vec<Remark>,
+    pub(super) questions: Vec<AskedQuestion>,
+    /// Where the questions of the last step begin: those before are settled.
+    current: usize,
+    /// The last record that lists the tools.
+    pub(super) tools: usize,
+    pub(super) usage: Usage,
+    /// What the models cost, where all prices are known.
+    models_cost: Option<f64>,
+    tools_cost: f64,
+    /// The declared outputs that were committed last.
+    pub(super) outputs: Option<Values>,
+    /// What was reasoned before the outputs were given after the loop.
+    pub(super) ended: Option<Ended>,
+    pub(super) loop_ended: Option<TerminationReason>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone)]
+pub(super) struct Ended {
+    pub(super) reason: TerminationReason,
+    /// What went wrong, if there are no outputs.
+    pub(super) failure: Option<String>,
+}
+
+impl Folded {
+    pub(super) fn new() -> Self {
+        Self {
+            models_cost: Some(0.0),
+            ..Self::default()
+        }
+    }
+
+    /// Takes in the record at this index.
+    pub(super) fn take(&mut self, started: &Started, index: usize, record: &Record) -> Change {
+        match &record.event {
+            Event::Started(_) => Change::Began,
+            Event::Replied(replied) => self.replied(started, index, record, replied),
+            Event::ModelFailed {
+                predictor,
+                kind,
+                message,
+            } => {
+                self.remark(Remark::Failure {
+                    predictor: *predictor,
+                    kind: *kind,
+                });
+                Change::Failure {
+                    predictor: *predictor,
+                    kind: *kind,
+                    message: message.clone(),
+                }
+            }
+            Event::ToolStarted { call_id } => {
+                self.use_answers(call_id);
+                match self.call(call_id) {
+                    Some((call, step)) => {
+                        step.calls[call].attempts += 1;
+                        Change::CallStarted { call }
+                    }
+                    None => Change::Nothing,
+                }
+            }
+            Event::ToolFinished(finished) => self.finished(index, record, finished),
+            Event::Recalled { call_id, answer } => {
+                self.use_answers(call_id);
+                let observation = self.answer(*answer);
+                match self.call(call_id) {
+                    Some((call, step)) => {
+                        let done = Done::recalled(observation, record.at, index);
+                        step.calls[call].done = Some(done);
+                        Change::CallDone {
+                            call,
+                            usage: Usage::default(),
+                            cost: 0.0,
+                        }
+                    }
+                    None => Change::Nothing,
+                }
+            }
+            Event::Noticed { about, text } => {
+                let (about, text) = (*about, text.clone());
+                self.remark(Remark::Notice {
+                    about,
+                    text: text.clone(),
+                });
+                Change::Noticed { about, text }
+            }
+            Event::ToolsChanged { .. } => {
+                self.tools = index;
+                Change::ToolsChanged
+            }
+            Event::AdapterChanged {
+                predictor,
+                adapter,
+                capabilities,
+                why,
+            } => Change::AdapterChanged {
+                predictor: *predictor,
+                adapter: adapter.clone(),
+                capabilities: *capabilities,
+                why: why.clone(),
+            },
+            Event::Asked(asked) => self.asked(started, record, asked),
+            Event::Answered {
+                confirmation_id,
+                decision,
+                by,
+            } => match self.question(confirmation_id) {
+                Some(question) => {
+                    self.questions[question].answer(decision, *by);
+                    if let Decision::Edit { name, args } = decision {
+                        self.decide(question, |call| {
+                            call.name.clone_from(name);
+                            call.args.clone_from(args);
+                            call.raw = None;
+                        });
+                    }
+                    Change::Answered { question }
+                }
+                None => Change::Nothing,
+            },
+            Event::Withdrawn { confirmation_id } => match self.question(confirmation_id) {
+                Some(question) => {
+                    self.questions[question].reopen();
+                    // The call is again what it was when the question was asked.
+                    let before = self.questions[question].question.tool_call.clone();
+                    self.decide(question, |call| *call = before);
+                    Change::Withdrawn { question }
+                }
+                None => Change::Nothing,
+            },
+            Event::LoopEnded { reason } => {
+                self.loop_ended = Some(*reason);
+                Change::LoopEnded { reason: *reason }
+            }
+            Event::Finished { reason } => self.end(*reason, None),
+            Event::Failed { reason, message } => self.end(*reason, Some(message.clone())),
+        }
+    }
+
+    fn replied(
+        &mut self,
+        started: &Started,
+        index: usize,
+        record: &Record,
+        replied: &Arc<Replied>,
+    ) -> Change {
+        self.pay(started, replied.predictor, replied.reply.usage);
+        if let Reading::Step(stepped) = &replied.read {
+            let number = self.steps.len() + 1;
+            let step = Step::new(number, record.at, replied.clone(), stepped, index);
+            self.outputs = step.outputs().cloned();
+            self.steps.push(step);
+            self.current = self.questions.len();
+            return Change::Step;
+        }
+        match &replied.read {
+            Reading::Outputs(outputs) => {
+                let declared = started.agent.signature.outputs().iter();
+                let declared = declared.filter_map(|field| {
+                    let value = outputs.get(&field.name)?;
+                    Some((field.name.clone(), value.clone()))
+                });
+                self.outputs = Some(declared.collect());
+            }
+            Reading::Condensed { call_id, summary } => {
+                if let Some((call, step)) = self.call(call_id)
+                    && let Some(done) = &mut step.calls[call].done
+                {
+                    done.summary = Some(summary.clone());
+                }
+            }
+            _ => {}
+        }
+        self.remark(Remark::Reply {
+            at: record.at,
+            replied: replied.clone(),
+        });
+        Change::Reply(replied.clone())
+    }
+
+    fn finished(&mut self, index: usize, record: &Record, finished: &ToolFinished) -> Change {
+        self.usage += finished.usage;
+        self.tools_cost += finished.cost;
+        self.use_answers(&finished.call_id);
+        match self.call(&finished.call_id) {
+            Some((call, step)) => {
+                step.calls[call].done = Some(Done::of(finished, record.at, index));
+                Change::CallDone {
+                    call,
+                    usage: finished.usage,
+                    cost: finished.cost,
+                }
+            }
+            None => Change::Nothing,
+        }
+    }
+
+    fn asked(&mut self, started: &Started, record: &Record, asked: &Asked) -> Change {
+        let Some((index, step)) = self.call(&asked.call_id) else {
+            return Change::Nothing;
+        };
+        if asked.kind == QuestionKind::Clarify {
+            step.calls[index].has_asked = true;
+        }
+        let thought = step.thought().trim().to_owned();
+        let call = step.calls[index].call.clone();
+        let expires_at = started.limits.expiry(record.at);
+        // A tool that changed is asked about again: what was said of it before is void.
+        for known in &mut self.questions[self.current..] {
+            if !known.is_used && known.question.tool_call.id == asked.call_id {
+                known.is_used = true;
+                known.status = ConfirmationStatus::Superseded;
+            }
+        }
+        let question = Question::of(asked, call, thought, expires_at);
+        self.questions.push(AskedQuestion::new(question));
+        Change::Asked {
+            question: self.questions.len() - 1,
+        }
+    }
+
+    fn end(&mut self, reason: TerminationReason, failure: Option<String>) -> Change {
+        for known in &mut self.questions {
+            known.is_used = true;
+            if known.status == ConfirmationStatus::Pending {
+                known.status = ConfirmationStatus::Rejected;
+            }
+        }
+        self.ended = Some(Ended { reason, failure });
+        Change::Ended
+    }
+
+    /// What is answered about a call is acted on: it cannot be taken back.
+    fn use_answers(&mut self, call_id: &str) {
+        for known in &mut self.questions[self.current..] {
+            known.is_used |= known.decision.is_some() && known.question.tool_call.id == *call_id;
+        }
+    }
+
+    fn question(&self, confirmation_id: &str) -> Option<usize> {
+        let mut current = self.questions[self.current..].iter();
+        let at = current.position(|known| known.question.confirmation_id == confirmation_id)?;
+        Some(self.current + at)
+    }
+
+    fn decide(&mut self, question: usize, change: impl FnOnce(&mut Call)) {
+        let id = self.questions[question].question.tool_call.id.clone();
+        if let Some((call, step)) = self.call(&id) {
+            change(&mut step.calls[call].call);
+        }
+    }
+
+    /// The call of the last step.
+    fn call(&mut self, call_id: &str) -> Option<(usize, &mut Step)> {
+        let step = self.steps.last_mut()?;
+        Some((step.find(call_id)?, step))
+    }
+
+    /// What the record of an answer holds.
+    fn answer(&self, position: u64) -> Arc<Observation> {
+        let calls = self.steps.iter().rev().flat_map(|step| &step.calls);
+        let mut done = calls.filter_map(|call| call.done.as_ref());
+        let known = done.find(|done| done.record as u64 == position);
+        match known {
+            Some(done) => done.observation.clone(),
+            None => Arc::new(Observation::error("the answer is lost")),
+        }
+    }
+
+    fn remark(&mut self, remark: Remark) {
+        match self.steps.last_mut() {
+            Some(step) => step.after.push(remark),
+            None => self.before.push(remark),
+        }
+    }
+
+    fn pay(&mut self, started: &Started, predictor: PredictorName, usage: Usage) {
+        self.usage += usage;
+        let price = started.agent.prices.get(&predictor);
+        self.models_cost = match (self.models_cost, price) {
+            (Some(cost), Some(price)) => Some(cost + price.of(usage)),
+            _ => None,
+        };
+    }
+
+    /// What the run cost; none if a price is not known.
+    pub(super) fn cost(&self) -> Option<f64> {
+        Some(self.models_cost? + self.tools_cost)
+    }
+}

@@ -1,0 +1,206 @@
+//! Makes events: what the core and the drivers write down.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::event::{
+    Asked, Event, Notice, PredictorName, Reading, Replied, TerminationReason, ToolFinished,
+};
+use super::history::Observation;
+use super::question::{Answerer, Decision};
+use super::repair::Repair;
+use super::seal::SealKey;
+use super::started::Started;
+use crate::model::{Capabilities, ModelError, ModelErrorKind, Reply, Usage};
+use crate::tool::ToolSpec;
+
+impl Event {
+    /// The run begins.
+    pub(crate) fn began(started: Started) -> Self {
+        Self::Started(Arc::new(started))
+    }
+
+    /// The same start of a run, sealed.
+    pub(crate) fn sealed(mut self, key: &SealKey) -> Self {
+        if let Self::Started(started) = &mut self {
+            let seal = key.seal(started);
+            Arc::make_mut(started).seal = Some(seal);
+        }
+        self
+    }
+
+    /// A model answered.
+    pub(crate) fn replied(replied: Replied) -> Self {
+        Self::Replied(Arc::new(replied))
+    }
+
+    /// Whether it tells of a step.
+    pub fn is_step(&self) -> bool {
+        self.reply().is_some_and(|reply| reply.stepped().is_some())
+    }
+
+    /// The reply that it tells of, if it does.
+    pub fn reply(&self) -> Option<&Replied> {
+        match self {
+            Self::Replied(replied) => Some(replied),
+            _ => None,
+        }
+    }
+
+    /// How long a model or a tool worked on it, if one did.
+    pub fn took(&self) -> Option<Duration> {
+        match self {
+            Self::Replied(replied) => Some(replied.duration),
+            Self::ToolFinished(finished) => Some(finished.duration),
+            _ => None,
+        }
+    }
+
+    /// A request to a model failed.
+    pub(crate) fn failed_request(predictor: PredictorName, error: &ModelError) -> Self {
+        Self::failed_request_of(predictor, error.kind(), error.to_string())
+    }
+
+    /// A request to a model failed in this way.
+    pub(crate) fn failed_request_of(
+        predictor: PredictorName,
+        kind: ModelErrorKind,
+        message: impl Into<String>,
+    ) -> Self {
+        Self::ModelFailed {
+            predictor,
+            kind,
+            message: message.into(),
+        }
+    }
+
+    /// A call is about to run.
+    pub fn tool_started(call_id: impl Into<String>) -> Self {
+        Self::ToolStarted {
+            call_id: call_id.into(),
+        }
+    }
+
+    /// A call gave something, after this time and for this price.
+    pub fn tool_finished(
+        call_id: impl Into<String>,
+        observation: Observation,
+        duration: Duration,
+        (usage, cost): (Usage, f64),
+    ) -> Self {
+        Self::ToolFinished(ToolFinished {
+            duration,
+            usage,
+            cost,
+            ..ToolFinished::new(call_id, observation)
+        })
+    }
+
+    /// A call that does not run gives this.
+    pub(crate) fn tool_decided(call_id: impl Into<String>, observation: Observation) -> Self {
+        Self::ToolFinished(ToolFinished::new(call_id, observation))
+    }
+
+    /// A call is answered by the record at this index.
+    pub(crate) fn recalled(call_id: impl Into<String>, answer: usize) -> Self {
+        Self::Recalled {
+            call_id: call_id.into(),
+            answer: answer as u64,
+        }
+    }
+
+    /// The model is told something.
+    pub(crate) fn noticed(about: Notice, text: impl Into<String>) -> Self {
+        Self::Noticed {
+            about,
+            text: text.into(),
+        }
+    }
+
+    /// The tools are now these.
+    pub(crate) fn tools_changed(tools: Vec<ToolSpec>) -> Self {
+        Self::ToolsChanged { tools }
+    }
+
+    /// The steps use another adapter.
+    pub(crate) fn adapter_changed(
+        predictor: PredictorName,
+        adapter: impl Into<String>,
+        capabilities: Capabilities,
+        why: impl Into<String>,
+    ) -> Self {
+        Self::AdapterChanged {
+            predictor,
+            adapter: adapter.into(),
+            capabilities,
+            why: why.into(),
+        }
+    }
+
+    /// A person is asked.
+    pub(crate) fn asked(asked: Asked) -> Self {
+        Self::Asked(Box::new(asked))
+    }
+
+    /// A question is answered.
+    pub(crate) fn answered(
+        confirmation_id: impl Into<String>,
+        decision: Decision,
+        by: Answerer,
+    ) -> Self {
+        Self::Answered {
+            confirmation_id: confirmation_id.into(),
+            decision,
+            by,
+        }
+    }
+
+    /// An answer is taken back.
+    pub(crate) fn withdrawn(confirmation_id: impl Into<String>) -> Self {
+        Self::Withdrawn {
+            confirmation_id: confirmation_id.into(),
+        }
+    }
+
+    /// The loop of steps is over.
+    pub(crate) fn loop_ended(reason: TerminationReason) -> Self {
+        Self::LoopEnded { reason }
+    }
+
+    /// The run is over, with outputs.
+    pub(crate) fn finished(reason: TerminationReason) -> Self {
+        Self::Finished { reason }
+    }
+
+    /// The run is over, without outputs.
+    pub(crate) fn failed(reason: TerminationReason, message: impl Into<String>) -> Self {
+        Self::Failed {
+            reason,
+            message: message.into(),
+        }
+    }
+}
+
+impl Replied {
+    /// A reply that was read like this.
+    pub(crate) fn new(
+        predictor: PredictorName,
+        reply: Reply,
+        read: Reading,
+        duration: Duration,
+    ) -> Self {
+        Self {
+            predictor,
+            reply,
+            read,
+            repairs: Vec::new(),
+            duration,
+        }
+    }
+
+    /// The same, with what was mended.
+    pub(crate) fn mended(mut self, repairs: Vec<Repair>) -> Self {
+        self.repairs = repairs;
+        self
+    }
+}
