@@ -58,6 +58,18 @@ impl Listed {
         patterns(plan).map_err(|error: enact_mcp::EmptyPattern| told(error.to_string()))
     }
 
+    /// What it is started with, in words: variables and headers stand by their names.
+    pub(super) fn words(&self) -> Vec<String> {
+        let env = self
+            .env
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
+        let headers = self.headers.iter();
+        let headers = headers.map(|(name, value)| format!("{name}: {value}"));
+        let words = self.command.iter().chain(&self.args).cloned();
+        words.chain(env).chain(headers).collect()
+    }
+
     /// The names in `${NAME}`.
     fn variables(&self) -> Vec<&str> {
         let texts = [&self.command, &self.url].into_iter().flatten();

@@ -4,6 +4,7 @@ mod listed;
 mod noted;
 mod secret;
 mod serve;
+mod spotted;
 
 use std::time::Duration;
 

@@ -100,9 +100,17 @@ impl Noted {
         Ok(self)
     }
 
-    /// The secrets with those that its commands and addresses hold.
+    /// The secrets with those that its commands and addresses hold, or read from the environment.
     pub(crate) fn add_secrets(&self, secrets: Secrets) -> Secrets {
-        secret::add(secrets, &self.commands, &self.urls)
+        let commands = self.commands.iter();
+        let commands = commands.filter_map(|command| shlex::split(command));
+        let listed = self.servers.values().map(Listed::words);
+        let secrets = commands.chain(listed).fold(secrets, |secrets, words| {
+            secret::add_command(secrets, &words)
+        });
+        let listed = self.servers.values().filter_map(|one| one.url.as_ref());
+        let urls = self.urls.iter().chain(listed);
+        urls.fold(secrets, |secrets, url| secret::add_address(secrets, url))
     }
 
     /// The servers of the agent file, by name.

@@ -6,110 +6,79 @@ use std::ops::Range;
 use enact::model::{REDACTED, Secrets};
 use serde::{Serialize, Serializer};
 
-/// How the names of secrets end, in lower case and without separators.
-const ENDINGS: [&str; 12] = [
-    "apikey",
-    "authorization",
-    "bearer",
-    "cookie",
-    "credential",
-    "credentials",
-    "key",
-    "passphrase",
-    "passwd",
-    "password",
-    "secret",
-    "token",
-];
-/// Names of secrets that are too short to be looked for at the end of others.
-const WHOLE: [&str; 4] = ["auth", "pass", "pat", "pwd"];
+use super::spotted::{is_secret, is_secret_flag, of_address, of_text};
+
 /// From here on a value is a secret wherever it occurs; a shorter one may be an ordinary word.
 const LONG: usize = 16;
 
-/// Whether the value of something with this name is a secret: `--api-key`, `GITHUB_TOKEN`, `Authorization`.
-fn is_secret(name: &str) -> bool {
-    let words = || name.split(|c: char| !c.is_alphanumeric());
-    let plain: String = words().collect::<String>().to_lowercase();
-    let last = words().rfind(|word| !word.is_empty());
-    let last = last.unwrap_or_default().to_lowercase();
-    ENDINGS.iter().any(|ending| plain.ends_with(ending)) || WHOLE.contains(&&*last)
+/// Whether a value is written out. A variable stands for its value, and is not the value.
+fn is_literal(value: &str) -> bool {
+    let name = value.strip_prefix('$').unwrap_or_default();
+    let is_shell_variable =
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    !value.trim().is_empty() && !value.contains("${") && !is_shell_variable
 }
 
-/// The parts of a word that are secrets, given the word before it.
-fn secrets_of_word(word: &str, before: Option<&str>) -> Vec<Range<usize>> {
-    // A variable stands for its value, and is not the value.
-    let literal = |at: Range<usize>| {
-        let value = &word[at.clone()];
-        (!value.is_empty() && !value.contains("${")).then_some(at)
-    };
-    let is_flag = |word: &str| word.starts_with('-') && !word.contains('=');
-    if before.is_some_and(|before| is_flag(before) && is_secret(before)) && !word.starts_with('-') {
-        return literal(0..word.len()).into_iter().collect();
-    }
-    // `NAME=value`, `--name=value`, and `Name: value` as headers are written.
-    if let Some((at, _)) = word.match_indices(['=', ':']).next()
-        && is_secret(&word[..at])
-    {
-        let value = &word[at + 1..];
-        let start = word.len() - value.trim_start().len();
-        return literal(start..word.len()).into_iter().collect();
-    }
-    secrets_of_address(word)
-        .into_iter()
-        .filter_map(literal)
-        .collect()
-}
-
-/// The user and password of an address, and the secrets in its query.
-fn secrets_of_address(word: &str) -> Vec<Range<usize>> {
-    let Some(scheme) = word.find("://") else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    let host = scheme + 3;
-    let end = word[host..].find(['/', '?', '#']);
-    let end = end.map_or(word.len(), |end| host + end);
-    if let Some(at) = word[host..end].rfind('@') {
-        found.push(host..host + at);
-    }
-    let Some(query) = word[end..].find('?').map(|at| end + at + 1) else {
-        return found;
-    };
-    let mut start = query;
-    for pair in word[query..].split(['&', '#']) {
-        if let Some((name, value)) = pair.split_once('=')
-            && is_secret(name)
-        {
-            let value_start = start + name.len() + 1;
-            found.push(value_start..value_start + value.len());
-        }
-        start += pair.len() + 1;
-    }
-    found
-}
-
-/// The secrets in the words of a command.
+/// The parts of the words of a command that are secrets, or variables that stand for them.
 fn secrets_of_words(words: &[String]) -> Vec<(usize, Range<usize>)> {
     let mut found = Vec::new();
     for (index, word) in words.iter().enumerate() {
-        let before = index.checked_sub(1).and_then(|before| words.get(before));
-        let parts = secrets_of_word(word, before.map(String::as_str));
-        found.extend(parts.into_iter().map(|part| (index, part)));
+        let before: Vec<&str> = words[..index].iter().rev().map(String::as_str).collect();
+        if is_value(word, &before) {
+            found.push((index, 0..word.len()));
+            continue;
+        }
+        // What `sh -c` runs is words again.
+        let is_script = before.first().is_some_and(|flag| {
+            let letters = flag.strip_prefix('-').unwrap_or_default();
+            letters.ends_with('c') && letters.chars().all(|c| c.is_ascii_lowercase())
+        });
+        let parts = of_text(word, is_script).into_iter();
+        found.extend(parts.map(|part| (index, part)));
     }
     found
+}
+
+/// Whether a whole word is a secret, given those before it, the nearest first.
+fn is_value(word: &str, before: &[&str]) -> bool {
+    let mut before = before.iter().copied().skip_while(|word| *word == "--");
+    let Some(mut last) = before.next().filter(|_| !word.starts_with('-')) else {
+        return false;
+    };
+    // `--header Authorization: Bearer X`, without quotes.
+    let is_scheme = matches!(&*last.to_ascii_lowercase(), "bearer" | "basic" | "token");
+    if is_scheme {
+        match before.next() {
+            Some(name) if name.ends_with([':', '=']) => last = name,
+            _ => return last.eq_ignore_ascii_case("bearer"),
+        }
+    } else if matches!(&*word.to_ascii_lowercase(), "bearer" | "basic") {
+        return false;
+    }
+    match last.strip_suffix([':', '=']) {
+        Some(name) => is_secret(name),
+        None => is_secret_flag(last),
+    }
+}
+
+/// The secrets that are written out in the words of a command.
+fn literals(words: &[String]) -> Vec<(usize, Range<usize>)> {
+    let found = secrets_of_words(words).into_iter();
+    found
+        .filter(|(index, part)| is_literal(&words[*index][part.clone()]))
+        .collect()
 }
 
 /// The first argument that holds a secret, if one does.
 pub(crate) fn argument_with_secret(args: &[String]) -> Option<usize> {
-    secrets_of_words(args).first().map(|(index, _)| *index)
+    literals(args).first().map(|(index, _)| *index)
 }
 
 /// Whether an address holds a secret in its query.
 pub(crate) fn is_in_address(url: &str) -> bool {
-    let found = secrets_of_address(url).into_iter();
-    found
-        .map(|part| &url[part])
-        .any(|value| !value.contains("${"))
+    of_address(url)
+        .into_iter()
+        .any(|part| is_literal(&url[part]))
 }
 
 /// A command as it is stored: `[redacted]` stands for each secret.
@@ -117,7 +86,7 @@ pub(super) fn stored_command(command: &str) -> String {
     let Some(mut words) = shlex::split(command) else {
         return command.to_owned();
     };
-    let found = secrets_of_words(&words);
+    let found = literals(&words);
     if found.is_empty() {
         return command.to_owned();
     }
@@ -132,8 +101,8 @@ pub(super) fn stored_command(command: &str) -> String {
 /// An address as it is stored.
 pub(super) fn stored_address(url: &str) -> String {
     let mut stored = url.to_owned();
-    for part in secrets_of_address(url).into_iter().rev() {
-        if !url[part.clone()].contains("${") {
+    for part in of_address(url).into_iter().rev() {
+        if is_literal(&url[part.clone()]) {
             stored.replace_range(part, REDACTED);
         }
     }
@@ -150,27 +119,51 @@ pub(super) fn store_addresses<S: Serializer>(list: &[String], to: S) -> Result<S
     stored.serialize(to)
 }
 
-/// The secrets with those of commands and addresses: a server may repeat its own.
-pub(super) fn add(secrets: Secrets, commands: &[String], urls: &[String]) -> Secrets {
-    let mut values: Vec<String> = Vec::new();
-    for words in commands.iter().filter_map(|command| shlex::split(command)) {
-        let found = secrets_of_words(&words).into_iter();
-        values.extend(found.map(|(index, part)| words[index][part].to_owned()));
-    }
-    for url in urls {
-        let found = secrets_of_address(url).into_iter();
-        values.extend(found.map(|part| url[part].to_owned()));
-    }
-    // `Bearer` is no part of the secret.
-    let values = values
-        .iter()
-        .filter_map(|value| value.split_whitespace().last());
-    let is_certain =
-        |value: &&str| value.len() >= LONG || value.chars().any(|c| !c.is_ascii_lowercase());
-    values.filter(is_certain).fold(secrets, |secrets, value| {
-        // What is too short to be kept secret everywhere is not stored all the same.
-        secrets.clone().with(value).unwrap_or(secrets)
+/// The secrets with those of a command: a server may repeat its own.
+pub(super) fn add_command(secrets: Secrets, words: &[String]) -> Secrets {
+    let found = secrets_of_words(words).into_iter();
+    let found = found.map(|(index, part)| &words[index][part]);
+    let secrets = found.fold(secrets, add_value);
+    words.iter().fold(secrets, |secrets, word| {
+        add_variables(secrets, word, is_secret)
     })
+}
+
+/// The secrets with those of an address.
+pub(super) fn add_address(secrets: Secrets, url: &str) -> Secrets {
+    let found = of_address(url).into_iter().map(|part| &url[part]);
+    add_variables(found.fold(secrets, add_value), url, is_secret)
+}
+
+/// The secrets with a value, or with those of the variables that stand for it.
+fn add_value(secrets: Secrets, value: &str) -> Secrets {
+    if !is_literal(value) {
+        return add_variables(secrets, value, |_| true);
+    }
+    let value = value.trim();
+    // `Bearer` is no part of the secret, and what follows it may be none.
+    let words = value.split_whitespace();
+    let ends = [words.clone().next(), words.last(), Some(value)];
+    ends.into_iter().flatten().fold(secrets, add_certain)
+}
+
+/// The secrets with the values of these variables in a text, as in `${NAME}`.
+fn add_variables(secrets: Secrets, text: &str, is_meant: fn(&str) -> bool) -> Secrets {
+    let names = text.split("${").skip(1);
+    let names = names.filter_map(|rest| Some(rest.split_once('}')?.0));
+    let values = names
+        .filter(|name| is_meant(name))
+        .filter_map(|name| std::env::var(name).ok());
+    values.fold(secrets, |secrets, value| add_certain(secrets, value.trim()))
+}
+
+fn add_certain(secrets: Secrets, value: &str) -> Secrets {
+    let is_certain = value.len() >= LONG || value.chars().any(|c| !c.is_ascii_lowercase());
+    if !is_certain {
+        return secrets;
+    }
+    // What is too short to be kept secret everywhere is not stored all the same.
+    secrets.clone().with(value).unwrap_or(secrets)
 }
 
 #[cfg(test)]
@@ -226,10 +219,75 @@ mod tests {
     }
 
     #[test]
+    fn truth_a_secret_is_found_wherever_it_stands_in_a_command() {
+        for command in [
+            "x --header='Authorization: Bearer hush'",
+            "x --header='X-Api-Key:hush'",
+            "x --header Authorization: Bearer hush",
+            "x --header=Authorization:Bearer\\ hush",
+            "x -H 'Authorization: Basic hush'",
+            "x --env=API_KEY=hush",
+            "x --env API_KEY=hush",
+            "x --api-key='hush two hush'",
+            "sh -c 'exec x --token hush'",
+            "sh -c 'TOKEN=hush exec x'",
+            "bash -lc 'exec x --token=\"hush\" -v'",
+            "sh -c 'exec x --header \"Authorization: Bearer hush\" -v'",
+            "sh -c \"exec x --password 'one hush' -v\"",
+            "x --exec 'y --token hush -v'",
+            "x '--config={\"token\":\"hush\"}'",
+            "x --config '{\"a\": {\"apiKey\" : \"a\\\"hush\"}, \"b\": 1}'",
+            "x --config '{\\\"token\\\":\\\"hush\\\"}'",
+            "x --connection-string 'Server=x;Password=hush;'",
+            "x --connection-string 'Server=x;Password=a;hush;Port=1'",
+            "x 'host=a password=hush user=b'",
+            "x https://h/x#access_token=hush",
+            "x 'https://h/x?a=1&token=a,hush&b=2'",
+            "x a://me:hush@h b://me:hush@h",
+            "sh -c 'x a://h b://me:hush@h'",
+            "x --jwt hush --pw hush --sessionid hush --access-key-id hush",
+            "x --token -- hush",
+            "x --Token:hush",
+            "x --token: hush",
+        ] {
+            let stored = stored_command(command);
+            assert!(!stored.contains("hush"), "{command}: {stored}");
+            assert!(stored.contains(REDACTED), "{command}: {stored}");
+            assert_eq!(stored_command(&stored), stored, "{command}");
+        }
+        // What is beside a secret stays.
+        for (command, rest) in [
+            ("sh -c 'exec x --token hush -v'", " -v"),
+            (
+                "x --connection-string 'Server=x;Password=hush;Port=1'",
+                ";Port=1",
+            ),
+            ("x '--config={\"token\":\"hush\",\"b\":1}'", "\",\"b\":1}"),
+        ] {
+            let stored = stored_command(command);
+            assert!(stored.contains(&format!("{REDACTED}{rest}")), "{stored}");
+        }
+        for command in [
+            "x --max-tokens 5 --token-limit 5 --keyboard us --tokenizer cl100k",
+            "x --max-tokens=5 --token-limit=5 --keyboard=us --tokenizer=cl100k",
+            "x --config '{\"max_tokens\": 5, \"tokenizer\": \"a\", \"keyboard\": \"us\"}'",
+            "docker run -i ghcr.io/a/mcp-auth:latest --host auth:8080",
+            "sh -c 'exec x --token $TOKEN --pw \"$PW\"'",
+            "x --config '{\"token\": \"${TOKEN}\"}'",
+        ] {
+            assert_eq!(stored_command(command), command);
+        }
+        assert_eq!(
+            stored_address("https://h/x#access_token=hush"),
+            "https://h/x#access_token=[redacted]"
+        );
+    }
+
+    #[test]
     fn secrets_of_commands_are_hidden_everywhere_unless_they_may_be_words() {
-        let commands = ["x --token 'hush-hush-0123' --key production".to_owned()];
-        let urls = ["https://a.example/?token=Pa55word%21".to_owned()];
-        let secrets = add(Secrets::new(), &commands, &urls);
+        let command = ["x", "--token", "hush-hush-0123", "--key", "production"];
+        let secrets = add_command(Secrets::new(), &command.map(str::to_owned));
+        let secrets = add_address(secrets, "https://a.example/?token=Pa55word%21");
         let text = secrets.redact("hush-hush-0123, production, Pa55word%21");
         assert_eq!(text, "[redacted], production, [redacted]");
     }

@@ -186,6 +186,34 @@ fn truth_a_variable_in_the_command_of_a_server_is_read_again_on_resume() {
     outer.assert_complete();
 }
 
+#[cfg(unix)]
+#[test]
+fn truth_the_value_of_a_variable_for_a_server_is_as_secret_as_what_is_written_out() {
+    let place = Place::new();
+    let inner = inner();
+    for variable in ["FOR_DOUBLER", "TRACKER_KEY"] {
+        let command = match variable {
+            "FOR_DOUBLER" => format!("env DOUBLER_TOKEN=${{{variable}}} {}", doubler(&inner)),
+            _ => format!("env DOUBLER=${{{variable}}} {}", doubler(&inner)),
+        };
+        let outer =
+            TestServer::start_blocking([Turn::call("submit", json!({"answer": "tok-4711-en"}))
+                .thinking("It is tok-4711-en.")]);
+        let said = run(
+            &outer,
+            ["task -> answer", "task=Tell tok-4711-en.", "--json"],
+        )
+        .args(["--mcp", &command])
+        .env("ENACT_STORE", &place.store())
+        .env(variable, "tok-4711-en")
+        .said();
+        assert_eq!(said.code, 0, "{said:?}");
+        assert_eq!(said.json()["outputs"]["answer"], "[redacted]");
+        assert!(!outer.requests()[0].json().to_string().contains("4711"));
+        assert!(!stored(&place).contains("4711"));
+    }
+}
+
 #[test]
 fn truth_a_tool_that_changed_while_the_run_waited_is_asked_about_again() {
     let place = Place::new();
