@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use enact::run::store::{RunFilter, Store as _, StoreError, StoreErrorKind};
+use enact::Error;
+use enact::run::store::{RunFilter, Store as _, StoreError, StoreErrorKind, StoredRun};
 use enact_sqlite::SqliteStore;
 
 use crate::args::StoreArg;
@@ -81,6 +82,12 @@ pub(crate) async fn find(store: &SqliteStore, given: &str) -> Result<String, Fai
             ),
         )),
     }
+}
+
+/// The run of this id, and no other one that was put in its place.
+pub(crate) async fn load(store: &SqliteStore, id: &str) -> Result<StoredRun, Failure> {
+    let stored = store.load(id).await?.of(id);
+    stored.map_err(|error| Failure::from(&Error::from(error)))
 }
 
 /// The runs of the agents that a run called, and of those that they called.

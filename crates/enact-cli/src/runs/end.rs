@@ -16,7 +16,7 @@ async fn cancel_now(args: &OneRunArgs) -> Result<(), Failure> {
     let store = store::open_existing(&args.store).await?;
     let id = store::find(&store, &args.run).await?;
     let lease = store.acquire(&id).await?;
-    let run = store.load(&id).await?.run;
+    let run = store::load(&store, &id).await?.run;
     if run.termination().is_some() {
         return Err(Failure::usage(
             "over",

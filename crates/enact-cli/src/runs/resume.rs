@@ -26,7 +26,7 @@ pub(crate) async fn execute(args: &ResumeArgs) -> Exit {
 async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.one.store).await?;
     let id = store::find(&store, &args.one.run).await?;
-    let stored = store.load(&id).await?;
+    let stored = store::load(&store, &id).await?;
     if let Some(parent) = &stored.run.started().parent {
         let message = format!(
             "the run works for another one, and goes on with it: `enact resume {}`",

@@ -1,8 +1,9 @@
 //! `enact show`.
 
-use std::io::Write as _;
+use std::borrow::Cow;
+use std::io::{IsTerminal as _, Write as _};
 
-use enact::run::store::{Store as _, StoredRun};
+use enact::run::store::StoredRun;
 use enact::{Run, TerminationReason};
 
 use super::ended;
@@ -22,15 +23,15 @@ pub(crate) async fn execute(args: &ShowArgs) -> Exit {
 async fn show(args: &ShowArgs) -> Result<(), Failure> {
     let store = store::open_existing(&args.one.store).await?;
     let id = store::find(&store, &args.one.run).await?;
-    let StoredRun { run, damage } = store.load(&id).await?;
+    let StoredRun { run, damage } = store::load(&store, &id).await?;
     match args.form {
         FormArg::Trace => trace(&run),
-        FormArg::Trajectory => print(&run.trajectory().to_string()),
+        FormArg::Trajectory => print(&seen(&run.trajectory().to_string())),
         FormArg::History => {
             let history = serde_json::to_string(&run.history()).unwrap_or_default();
             print(&exact::escaped_json(&history));
         }
-        FormArg::Scratchpad => print(&run.scratchpad()),
+        FormArg::Scratchpad => print(&seen(&run.scratchpad())),
         FormArg::Events => {
             for record in run.records() {
                 let record = serde_json::to_string(record).unwrap_or_default();
@@ -82,6 +83,17 @@ fn object(run: &Run) {
         _ => Status::Failed(&failure),
     };
     report::print(&report::object(Some(run), status));
+}
+
+/// A text as it may be shown here: a terminal would obey control characters, and a pipe gets the text as
+/// it is.
+fn seen(text: &str) -> Cow<'_, str> {
+    if !std::io::stdout().is_terminal() {
+        return Cow::Borrowed(text);
+    }
+    let lines = text.replace('\t', "    ");
+    let lines: Vec<Cow<'_, str>> = lines.split('\n').map(exact::spelled_out).collect();
+    Cow::Owned(lines.join("\n"))
 }
 
 fn print(line: &str) {

@@ -291,7 +291,7 @@ impl<'a, S: Shape> Call<'a, S> {
                 let store =
                     store.ok_or_else(|| Error::new(ErrorKind::Misuse, "no store is set"))?;
                 let lease = store.acquire(&run_id).await?;
-                let StoredRun { run, damage } = store.load(&run_id).await?;
+                let StoredRun { run, damage } = store.load(&run_id).await?.of(&run_id)?;
                 if let Some(damage) = damage.filter(|_| !goes_on_despite_damage) {
                     return Err(Error::damaged(&damage).with_run(run));
                 }

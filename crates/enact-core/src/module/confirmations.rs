@@ -122,7 +122,7 @@ impl Confirmations {
     }
 
     async fn load(&self) -> Result<Run, Error> {
-        Ok(self.store.load(&self.run_id).await?.run)
+        Ok(self.store.load(&self.run_id).await?.of(&self.run_id)?.run)
     }
 
     /// Appends to the log under a lease: nobody is at work on the run meanwhile.
@@ -131,7 +131,8 @@ impl Confirmations {
         decide: impl FnOnce(&Run) -> Result<Vec<Event>, AnswerError>,
     ) -> Result<(), Error> {
         let lease = self.store.acquire(&self.run_id).await?;
-        let StoredRun { run, damage } = self.store.load(&self.run_id).await?;
+        let stored = self.store.load(&self.run_id).await?;
+        let StoredRun { run, damage } = stored.of(&self.run_id)?;
         if let Some(damage) = damage {
             return Err(Error::damaged(&damage).with_run(run));
         }

@@ -94,6 +94,14 @@ pub enum RunError {
         /// The position that came.
         found: u64,
     },
+    /// A store keeps the log of one run under the id of another.
+    #[error("the log that is kept as the run `{asked}` is that of the run `{found}`")]
+    OtherRun {
+        /// The id that the store was asked for.
+        asked: String,
+        /// The id that the log begins with.
+        found: String,
+    },
 }
 
 /// Checks that the log is the log of a run that this release can read.

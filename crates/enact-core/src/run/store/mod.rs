@@ -14,7 +14,7 @@ use std::fmt;
 use std::pin::Pin;
 
 use super::event::Record;
-use super::log::Run;
+use super::log::{Run, RunError};
 
 pub use checks::check_store;
 pub use memory::MemoryStore;
@@ -99,6 +99,20 @@ pub struct StoredRun {
     pub run: Run,
     /// What is wrong with the rest, if there is something.
     pub damage: Option<String>,
+}
+
+impl StoredRun {
+    /// The same, if its log is that of the run that was asked for. A log that was copied under another
+    /// id would be resumed with the seal and the answers of that other run.
+    pub fn of(self, run_id: &str) -> Result<Self, RunError> {
+        match self.run.id() {
+            found if found == run_id => Ok(self),
+            found => Err(RunError::OtherRun {
+                asked: run_id.to_owned(),
+                found: found.to_owned(),
+            }),
+        }
+    }
 }
 
 /// What went wrong in a store.
