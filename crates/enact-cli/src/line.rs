@@ -21,7 +21,11 @@ pub(crate) async fn read(interrupted: &CancellationToken) -> Line {
     let stop = interrupted.clone();
     let reading = tokio::task::spawn_blocking(move || {
         let bytes = if std::io::stdin().is_terminal() {
-            terminal::line(&stop)
+            // What nobody ended with Enter is no line: the terminal may have gone away.
+            terminal::line(&stop).map(|bytes| match bytes.ends_with(b"\n") {
+                true => bytes,
+                false => Vec::new(),
+            })
         } else {
             buffered_line()
         };
