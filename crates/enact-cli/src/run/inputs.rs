@@ -23,17 +23,27 @@ pub(super) struct Inputs<'a>(Vec<(&'a str, Source<'a>)>);
 /// Takes the inputs apart, and checks their names.
 pub(super) fn check<'a>(given: &'a [String], signature: &Signature) -> Result<Inputs<'a>, Failure> {
     let mut sources: Vec<(&str, Source<'_>)> = Vec::new();
+    let mut problems: Vec<String> = Vec::new();
+    let mut add = |problem: String| {
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+    };
     for argument in given {
-        let (name, source) = parse(argument)?;
+        let (name, source) = match parse(argument) {
+            Ok(parsed) => parsed,
+            Err(failure) => {
+                add(failure.message);
+                continue;
+            }
+        };
         if sources.iter().any(|(known, _)| *known == name) {
-            return Err(wrong(format!(
-                "the input `{name}` is given twice: give it once"
-            )));
+            add(format!("the input `{name}` is given twice: give it once"));
+            continue;
         }
         if source == Source::Stdin && sources.iter().any(|(_, known)| *known == Source::Stdin) {
-            return Err(wrong(
-                "only one input can come from standard input: use `@file` for others",
-            ));
+            let problem = "only one input can come from standard input: use `@file` for others";
+            add(problem.to_owned());
         }
         sources.push((name, source));
     }
@@ -41,17 +51,23 @@ pub(super) fn check<'a>(given: &'a [String], signature: &Signature) -> Result<In
     let names = sources
         .iter()
         .map(|(name, _)| ((*name).to_owned(), Value::Null));
-    signature.check_inputs(names.collect()).map_err(|error| {
+    let checked = signature.check_inputs(names.collect()).map_err(|error| {
         let texts = sources.iter().filter_map(|(name, source)| match source {
             Source::Text(text) => Some(((*name).to_owned(), crate::secrets::redact(text).into())),
             Source::File(_) | Source::Stdin => None,
         });
         match wrong_inputs(signature, texts.collect()) {
-            Some(problems) => wrong(error.with_wrong(problems).to_string()),
-            None => wrong(error.to_string()),
+            Some(problems) => error.with_wrong(problems),
+            None => error,
         }
-    })?;
-    Ok(Inputs(sources))
+    });
+    if let Err(error) = checked {
+        problems.push(error.to_string());
+    }
+    match problems.as_slice() {
+        [] => Ok(Inputs(sources)),
+        problems => Err(wrong(problems.join("; "))),
+    }
 }
 
 impl Inputs<'_> {
@@ -156,6 +172,15 @@ mod tests {
             check(&given, &signature).unwrap_err().message
         };
         assert!(problem(&["question=a", "question=b"]).contains("given twice"));
+        let all = problem(&["k=1", "question=a", "question=b", "foo"]);
+        for part in [
+            "the input `question` is given twice",
+            "`foo` is no input",
+            "missing input `text`",
+            "unknown input `k`",
+        ] {
+            assert!(all.contains(part), "{part} in {all}");
+        }
         assert!(problem(&["question=-", "text=-"]).contains("only one input"));
         assert!(problem(&["qestion=-", "text=x"]).contains("did you mean `question`?"));
         assert!(problem(&["question=x"]).contains("missing input `text`"));
