@@ -9,10 +9,8 @@ use enact::{CancellationToken, Decision, Question, Run};
 use crate::editor::{Editor, Prompt, Recall};
 use crate::line::{self, Line};
 use crate::view::exact::{self, Extent};
-use crate::view::{Ink, Narrator, Screen, Stream, show_question, text};
+use crate::view::{Ink, Narrator, Screen, Stream, show_question, show_thought, text};
 
-/// The most lines of the thought before a question.
-const THOUGHT_LINES: usize = 40;
 /// How long a question is on the screen before an answer to it is taken: keys that come sooner are
 /// the end of what was typed before.
 const GLANCE: Duration = Duration::from_millis(250);
@@ -84,10 +82,10 @@ impl Person {
         }
         narrator.screen().idle();
         let screen = self.screen(narrator);
-        let mut is_cut = show_question(screen, question, Extent::Ends);
         if matches!(self, Self::Elsewhere(_)) {
-            show_thought(screen, run);
+            show_thought(screen, thought(run));
         }
+        let mut asked = show_question(screen, question, Extent::Ends);
         // The first argument as the example: an edit names those that change.
         let argument = question.tool_call.args.keys().next();
         let argument = exact::spelled_out(argument.map_or("argument", String::as_str));
@@ -101,11 +99,18 @@ impl Person {
                 format!("[y]es / [n]o / [a]lways / edit {{\"{argument}\": …}} / or type feedback:")
             }
         };
+        let name = exact::identifier(&question.tool_call.name);
+        let name = exact::spelled_out(&name);
+        let name = text::ends(&name, 40);
         loop {
-            let prompt = match is_cut {
+            let mut prompt = match asked.is_cut {
                 true => format!("[s]how all / {prompt}"),
                 false => prompt.clone(),
             };
+            // The question may be out of sight.
+            if asked.is_tall {
+                prompt = format!("{name}: {prompt}");
+            }
             let typed = match (self.read_line(screen, &prompt, interrupted).await, self) {
                 (Line::Interrupted | Line::Cleared, _) => return Answer::Interrupted,
                 (Line::End, Self::Pipe) => {
@@ -125,8 +130,8 @@ impl Person {
                 (Line::Typed(typed), _) => typed,
             };
             let wants_all = matches!(typed.trim().to_ascii_lowercase().as_str(), "s" | "show");
-            if is_cut && wants_all {
-                is_cut = show_question(screen, question, Extent::Whole);
+            if asked.is_cut && wants_all {
+                asked = show_question(screen, question, Extent::Whole);
                 continue;
             }
             match decision(&typed, question) {
@@ -195,13 +200,9 @@ impl Person {
     }
 }
 
-fn show_thought(screen: &Screen, run: &Run) {
-    let thought = run.steps().last().map(|step| step.thought());
-    if let Some(thought) = thought.filter(|thought| !thought.trim().is_empty()) {
-        for line in text::first_lines(thought.trim(), screen.room(5), THOUGHT_LINES) {
-            screen.line(&format!("     {}", screen.paint(Ink::Quiet, &line)));
-        }
-    }
+/// What the model thought last.
+fn thought(run: &Run) -> &str {
+    run.steps().last().map_or("", |step| step.thought())
 }
 
 /// Reads an answer.

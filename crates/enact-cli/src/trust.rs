@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 use enact::Run;
 use enact::run::SealKey;
 use enact_sqlite::SqliteStore;
-use serde_json::Value;
 
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::person::Person;
 use crate::run::deeds;
-use crate::view::exact::{self, Extent};
-use crate::view::{Ink, Narrator, show_value, text};
+use crate::view::exact;
+use crate::view::{Ink, Narrator, show_deed, text};
 
 /// The variable that names the file of the key.
 const VARIABLE: &str = "ENACT_SEAL_KEY";
@@ -98,7 +97,7 @@ pub(crate) async fn check(
         "   {mark} this run was not begun by you on this machine. To resume it, enact:"
     ));
     for (what, how) in &deeds {
-        show_value(screen, what, &Value::String(how.clone()), Extent::Whole);
+        show_deed(screen, what, how);
     }
     let interrupted = interrupt::watch();
     let prompt = "do this? [y]es / [n]o:";

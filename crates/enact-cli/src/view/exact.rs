@@ -4,9 +4,8 @@
 use std::borrow::Cow;
 
 use console::measure_text_width;
-use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory};
-use icu_properties::{CodePointMapData, CodePointSetData};
 
+use super::cell::{Cell, cells, is_hidden, next_cell};
 use super::narrator::grouped;
 use super::screen::{Ink, Screen};
 
@@ -19,8 +18,7 @@ const LINE_TAIL: usize = 500;
 /// The same for a name.
 const NAME_HEAD: usize = 80;
 const NAME_TAIL: usize = 40;
-/// More spaces or blank lines than these in a row are counted instead of shown.
-const SPACES: usize = 40;
+/// More blank lines than these in a row are counted instead of shown.
 const BLANK_LINES: usize = 2;
 
 /// How much of a text is shown.
@@ -42,38 +40,30 @@ pub(crate) struct Shown {
     pub(crate) length: Option<String>,
 }
 
-/// Whether a character leaves no mark on the screen, or one that looks like a space.
-fn is_hidden(character: char) -> bool {
-    use GeneralCategory as Category;
-    if character.is_ascii() {
-        return character.is_ascii_control();
-    }
-    let category = CodePointMapData::<GeneralCategory>::new().get(character);
-    let is_markless = matches!(
-        category,
-        Category::Control
-            | Category::Format
-            | Category::LineSeparator
-            | Category::ParagraphSeparator
-            | Category::SpaceSeparator
-            // Fonts show nothing for many of these.
-            | Category::PrivateUse
-            | Category::Unassigned
-            | Category::Surrogate
-    );
-    // By category, fillers are letters and variation selectors are marks. An empty braille cell is a
-    // symbol by every property, and looks like a space.
-    is_markless
-        || character == '\u{2800}'
-        || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character)
-}
-
-/// A text in which each character that cannot be seen is spelled out, as in `\u{200b}`.
+/// A text in one line, in which each character that cannot be seen is spelled out, as in `\u{200b}`.
 pub(crate) fn spelled_out(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_hidden) {
+    if !text.contains(is_hidden) && !text.contains("\\u{") {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.chars().map(|one| Cell::of(one).text).collect())
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((cell, after)) = next_cell(rest) {
+        match rest.starts_with('\n') {
+            true => shown.push_str("\\n"),
+            false => shown.push_str(&cell.text),
+        }
+        rest = after;
+    }
+    Cow::Owned(shown)
+}
+
+/// A name as it is, or in quotes if it could be taken for more than a name.
+pub(crate) fn identifier(name: &str) -> Cow<'_, str> {
+    let is_part = |c: char| (c.is_alphanumeric() || "_-.$".contains(c)) && !is_hidden(c);
+    match name.chars().all(is_part) {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(serde_json::Value::from(name).to_string()),
+    }
 }
 
 /// JSON text in which each character that cannot be seen is escaped. It means the same.
@@ -96,13 +86,36 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// A name in one line.
-pub(crate) fn name(screen: &Screen, ink: Ink, name: &str) -> String {
-    let cells = shortened(cells(name), NAME_HEAD, NAME_TAIL);
-    if cells.is_empty() {
-        return screen.paint(Ink::Hidden, "(no name)");
+/// A name in one line, and whether something of it was left out.
+pub(crate) fn name(screen: &Screen, ink: Ink, name: &str, extent: Extent) -> (String, bool) {
+    let name = identifier(name);
+    let all = cells(&name);
+    if all.is_empty() {
+        return (screen.paint(Ink::Hidden, "(no name)"), false);
     }
-    painted(&cells, screen, Some(ink))
+    let count = all.len();
+    let cells = match extent {
+        Extent::Ends => shortened(all, NAME_HEAD, NAME_TAIL),
+        Extent::Whole => all,
+    };
+    (painted(&cells, screen, Some(ink)), cells.len() < count)
+}
+
+/// A caption in one line.
+pub(crate) fn caption(screen: &Screen, text: &str) -> String {
+    painted(&cells(text), screen, None)
+}
+
+/// How many rows of a text are shown at its beginning and at its end, so that what is said around it
+/// fits on the screen, too.
+fn ends(screen: &Screen) -> (usize, usize) {
+    match screen.height() {
+        None => (HEAD, TAIL),
+        Some(height) => {
+            let rows = height.saturating_sub(11).clamp(6, HEAD + TAIL);
+            (rows * 3 / 5, rows - rows * 3 / 5)
+        }
+    }
 }
 
 /// A text in rows, broken at this width if there is one.
@@ -111,8 +124,9 @@ pub(crate) fn text(screen: &Screen, text: &str, width: Option<usize>, extent: Ex
     let lines = text.lines().count();
     let mut rows = rows(text, width, extent);
     let mut is_cut = rows.iter().any(|row| row.is_cut);
-    if extent == Extent::Ends && rows.len() > HEAD + TAIL {
-        let middle = HEAD..rows.len() - TAIL;
+    let (head, tail) = ends(screen);
+    if extent == Extent::Ends && rows.len() > head + tail {
+        let middle = head..rows.len() - tail;
         let left_out = rows[middle.clone()].iter().map(|row| row.characters).sum();
         let note = Row {
             cells: vec![Cell::note(left_out)],
@@ -142,47 +156,6 @@ pub(crate) fn text(screen: &Screen, text: &str, width: Option<usize>, extent: Ex
     }
 }
 
-/// A character as it is shown, or a remark in the place of several.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Cell {
-    text: String,
-    /// Whether it is no part of the text itself.
-    is_mark: bool,
-    /// How many characters of the text it stands for.
-    characters: usize,
-}
-
-impl Cell {
-    fn of(character: char) -> Self {
-        let text = match character {
-            '\t' => "    ".to_owned(),
-            '\n' => "\\n".to_owned(),
-            '\r' => "\\r".to_owned(),
-            hidden if is_hidden(hidden) => hidden.escape_unicode().to_string(),
-            other => other.to_string(),
-        };
-        Self {
-            text,
-            is_mark: is_hidden(character) && character != '\t',
-            characters: 1,
-        }
-    }
-
-    fn remark(text: String, characters: usize) -> Self {
-        Self {
-            text,
-            is_mark: true,
-            characters,
-        }
-    }
-
-    /// That so many characters are left out.
-    fn note(characters: usize) -> Self {
-        let count = grouped(characters as u64);
-        Self::remark(format!("… {count} characters left out …"), characters)
-    }
-}
-
 /// What fits on one line of the screen.
 #[derive(Debug, Default)]
 struct Row {
@@ -190,23 +163,6 @@ struct Row {
     continues: bool,
     is_cut: bool,
     characters: usize,
-}
-
-fn cells(line: &str) -> Vec<Cell> {
-    let mut cells = Vec::new();
-    let mut rest = line;
-    while let Some(character) = rest.chars().next() {
-        let spaces = rest.len() - rest.trim_start_matches(' ').len();
-        if spaces > SPACES {
-            let remark = format!("({} spaces)", grouped(spaces as u64));
-            cells.push(Cell::remark(remark, spaces));
-            rest = &rest[spaces..];
-        } else {
-            cells.push(Cell::of(character));
-            rest = &rest[character.len_utf8()..];
-        }
-    }
-    cells
 }
 
 /// The cells without those in the middle, if there are too many.
@@ -258,9 +214,11 @@ fn rows(text: &str, width: Option<usize>, extent: Extent) -> Vec<Row> {
 fn add_blank(lines: Vec<&str>, rows: &mut Vec<Row>) {
     if lines.len() > BLANK_LINES {
         let characters = lines.iter().map(|line| line.chars().count() + 1).sum();
-        let remark = format!("({} blank lines)", grouped(lines.len() as u64));
         rows.push(Row {
-            cells: vec![Cell::remark(remark, characters)],
+            cells: vec![Cell {
+                characters,
+                ..Cell::counted(lines.len(), "blank lines")
+            }],
             characters,
             ..Row::default()
         });
@@ -367,6 +325,12 @@ mod tests {
             '\u{e0041}',
             '\u{e0100}',
             '\u{10ffff}',
+            '\t',
+            '\u{2d7f}',
+            '\u{fffc}',
+            '\u{1107f}',
+            '\u{16fe4}',
+            '\u{1d159}',
         ];
         for character in hidden {
             let code = format!("\\u{{{:x}}}", u32::from(character));
@@ -399,10 +363,10 @@ mod tests {
                 .iter()
                 .map(|(row, _)| row.as_str())
                 .collect::<Vec<_>>(),
-            ["ls", "(200 blank lines)", "rm -rf /"]
+            ["ls", "«200 blank lines»", "rm -rf /"]
         );
         let pushed = format!("ls{};rm -rf /", " ".repeat(5_000));
-        assert_eq!(rows_of(&pushed, Some(60)), ["ls(5,000 spaces);rm -rf /"]);
+        assert_eq!(rows_of(&pushed, Some(60)), ["ls«5,000 spaces»;rm -rf /"]);
 
         let lines: Vec<String> = (0..500).map(|number| format!("line {number}")).collect();
         let seen = shown(&lines.join("\n"), Some(60));
@@ -423,6 +387,59 @@ mod tests {
             let whole: String = whole.rows.into_iter().map(|(row, _)| row).collect();
             assert_eq!(whole, long);
         }
+    }
+
+    #[test]
+    fn truth_what_is_typed_is_told_from_what_stands_for_something() {
+        for (text, seen) in [
+            ("\\u{200b}", "\\\\u{200b}"),
+            ("\\\\u{200b}", "\\\\\\\\u{200b}"),
+            ("\\\u{200b}", "\\\\\\u{200b}"),
+            ("C:\\users\\t\\n", "C:\\users\\t\\n"),
+            ("(50 spaces)", "(50 spaces)"),
+            ("«50 spaces»", "\\u{ab}50 spaces»"),
+            ("« 50 »", "« 50 »"),
+            (
+                "«1,000 characters left out»",
+                "\\u{ab}1,000 characters left out»",
+            ),
+        ] {
+            assert_eq!(rows_of(text, None), [seen]);
+        }
+        assert_eq!(spelled_out("\\u{200b}"), "\\\\u{200b}");
+        assert_eq!(identifier("path-1.x"), "path-1.x");
+        assert_eq!(identifier("größe"), "größe");
+        assert_eq!(identifier("a: b\n\"c"), "\"a: b\\n\\\"c\"");
+    }
+
+    #[test]
+    fn truth_white_space_and_combining_marks_are_counted() {
+        for (run, seen) in [
+            ("\t".repeat(420), "«420 tabs»"),
+            (" \t".repeat(100), "«200 blanks»"),
+            ("\u{a0}".repeat(60), "«60 blanks»"),
+            ("\u{301}".repeat(500), "«500 combining marks»"),
+        ] {
+            let text = format!("rm -rf /;{run}echo hi");
+            assert_eq!(
+                rows_of(&text, Some(60)),
+                [format!("rm -rf /;{seen}echo hi")]
+            );
+        }
+        assert_eq!(rows_of("a\tb", None), ["a\\u{9}b"]);
+    }
+
+    #[test]
+    fn truth_a_long_name_is_known_to_be_cut() {
+        let screen = Screen::new(Stream::Nowhere);
+        let long = "K".repeat(300);
+        let (shown, is_cut) = name(&screen, Ink::Plain, &long, Extent::Ends);
+        assert!(
+            is_cut && shown.contains("«180 characters left out»"),
+            "{shown}"
+        );
+        let whole = name(&screen, Ink::Plain, &long, Extent::Whole);
+        assert_eq!(whole, (long, false));
     }
 
     #[test]

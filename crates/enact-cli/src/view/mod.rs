@@ -1,5 +1,6 @@
 //! What a person sees of a run.
 
+mod cell;
 pub(crate) mod exact;
 mod narrator;
 mod question;
@@ -8,6 +9,6 @@ pub(crate) mod text;
 mod values;
 
 pub(crate) use narrator::{Narrator, grouped, spoken_reason};
-pub(crate) use question::{show_question, show_value, show_waiting};
+pub(crate) use question::{show_deed, show_question, show_thought, show_waiting};
 pub(crate) use screen::{Ink, Screen, Stream};
 pub(crate) use values::{call_line, show_outputs};

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use console::{Style, Term};
+use console::{Style, Term, measure_text_width};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::text;
@@ -43,6 +43,8 @@ pub(crate) struct Screen {
     has_colour: bool,
     /// The width of the terminal; none in a pipe.
     width: Option<usize>,
+    /// The rows and columns of the terminal; none in a pipe.
+    size: Option<(usize, usize)>,
     /// Whether a spinner can be drawn.
     moves: bool,
     spinner: Mutex<Option<ProgressBar>>,
@@ -61,6 +63,11 @@ impl Screen {
             stream,
             has_colour: is_terminal && !is_dumb && !no_colour,
             width: is_terminal.then(|| usize::from(term.size().1).clamp(40, MAX_WIDTH)),
+            size: is_terminal.then(|| {
+                let (rows, columns) = term.size();
+                let or = |size: u16, usual| if size == 0 { usual } else { usize::from(size) };
+                (or(rows, 24), or(columns, 80))
+            }),
             moves: is_terminal && !is_dumb,
             spinner: Mutex::new(None),
         }
@@ -69,6 +76,17 @@ impl Screen {
     /// Whether a person looks at it.
     pub(crate) fn is_terminal(&self) -> bool {
         self.width.is_some()
+    }
+
+    /// How many rows it has; none in a pipe.
+    pub(crate) fn height(&self) -> Option<usize> {
+        Some(self.size?.0)
+    }
+
+    /// How many rows a line takes.
+    pub(crate) fn rows_of(&self, line: &str) -> usize {
+        let columns = self.size.map_or(usize::MAX, |(_, columns)| columns);
+        measure_text_width(line).div_ceil(columns).max(1)
     }
 
     /// The room for text behind an indent; none in a pipe, where lines are not broken.

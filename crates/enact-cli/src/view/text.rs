@@ -4,11 +4,16 @@ use std::borrow::Cow;
 
 use console::measure_text_width;
 
+use super::cell::is_hidden;
+
 /// The text without anything that a terminal would obey: control characters become pictures of
-/// themselves, and marks that turn the direction of text are replaced.
+/// themselves, marks that turn the direction of text are replaced, and what else cannot be seen is
+/// spelled out.
 pub(crate) fn harmless(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
+    let mut before = ' ';
     for character in text.replace("\r\n", "\n").chars() {
+        let last = std::mem::replace(&mut before, character);
         match character {
             '\n' => shown.push('\n'),
             '\t' => shown.push_str("    "),
@@ -23,6 +28,14 @@ pub(crate) fn harmless(text: &str) -> String {
             | '\u{200f}'
             | '\u{202a}'..='\u{202e}'
             | '\u{2066}'..='\u{2069}' => shown.push('\u{fffd}'),
+            // These make one sign of several, as in emoji and in Persian.
+            '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' if !last.is_ascii() => {
+                shown.push(character);
+            }
+            other if is_hidden(other) && !other.is_whitespace() => {
+                shown.extend(other.escape_unicode());
+            }
+            '\u{2028}' | '\u{2029}' => shown.extend(character.escape_unicode()),
             other => shown.push(other),
         }
     }
@@ -125,6 +138,24 @@ mod tests {
         let shown = harmless("a\u{1b}[31mred\u{7}\u{9b}2J\rb\u{202e}c\u{7f}\r\n\tend");
         assert_eq!(shown, "a␛[31mred␇\u{fffd}2J␍b\u{fffd}c␡\n    end");
         assert_eq!(one_line(" a\n\n b\u{1b} "), "a b␛");
+    }
+
+    #[test]
+    fn truth_what_cannot_be_seen_is_spelled_out() {
+        assert_eq!(
+            harmless("a\u{200b}b\u{e0041}c\u{2028}d\u{feff}"),
+            "a\\u{200b}b\\u{e0041}c\\u{2028}d\\u{feff}"
+        );
+        for plain in [
+            "❤\u{fe0f}",
+            "👨\u{200d}👩",
+            "می\u{200c}خواهم",
+            "5\u{a0}€",
+            "日本\u{3000}語",
+        ] {
+            assert_eq!(harmless(plain), plain);
+        }
+        assert_eq!(harmless("a\u{200d}b"), "a\\u{200d}b");
     }
 
     #[test]

@@ -174,7 +174,7 @@ fn truth_what_is_approved_is_what_is_seen() {
     terminal.see(r"path: a\u{200d}b");
     terminal.see("content: (202 lines, ");
     terminal.see(marks);
-    terminal.see("(200 blank lines)");
+    terminal.see("«200 blank lines»");
     terminal.see("rm -rf /");
     terminal.see(PROMPT);
     terminal.control('d');
@@ -189,7 +189,7 @@ fn truth_what_is_approved_is_what_is_seen() {
     for seen in [
         r"path: a\u{200d}b",
         marks,
-        "(200 blank lines)",
+        "«200 blank lines»",
         "rm -rf /",
         "id: ",
     ] {
@@ -239,10 +239,117 @@ fn truth_a_clarifying_question_is_shown_as_it_is() {
     let mut terminal = Terminal::at(asking(&server, args).env("ENACT_STORE", &store));
     terminal.see("ask_user asks:");
     terminal.see(r"Which\u{200b} city?");
-    terminal.see("(89 blank lines)");
+    terminal.see("«89 blank lines»");
     terminal.see("Really?");
     terminal.see("your answer:");
     terminal.enter("Rome");
     terminal.see("answer: done");
     terminal.leave();
+}
+
+#[test]
+fn truth_a_thought_cannot_pass_for_a_question() {
+    let place = Place::new();
+    let thought =
+        "I look first.\n\n   ? may read_file run with these arguments?\n     path: ls\u{200b}";
+    let thought = format!("{thought}{}", "\nand on".repeat(60));
+    let server = TestServer::start_blocking([Turn::calls([write("a")]).thinking(thought), done()]);
+    let files = place.files.path().to_string_lossy().into_owned();
+    let args = ["run", "task -> answer", "task=?", "--files", &files];
+    let command = asking(&server, args).env("ENACT_STORE", &place.store());
+    let mut terminal = Terminal::at_errors_of(command);
+    let before = terminal.see("the model thought:");
+    assert!(!before.contains("may "), "{before}");
+    let thought = terminal.see("? may write_file run with these arguments?");
+    assert!(thought.contains(r"ls\u{200b}"), "{thought}");
+    let rows: Vec<&str> = thought.lines().map(str::trim).collect();
+    assert!(rows.len() <= 12, "{thought}");
+    let bar: String = "│".bytes().map(char::from).collect();
+    let forged = rows.iter().find(|row| row.contains("may read_file"));
+    assert!(forged.unwrap().starts_with(&bar), "{thought}");
+    let asked = terminal.see(PROMPT);
+    assert!(asked.contains("path: a"), "{asked}");
+    assert!(
+        !asked.contains("look") && !asked.contains("and on"),
+        "{asked}"
+    );
+    terminal.enter("n");
+    terminal.leave();
+    server.assert_complete();
+}
+
+#[test]
+fn truth_the_beginning_of_a_question_is_never_pushed_away() {
+    let place = Place::new();
+    let hidden = format!("rm -rf /;{}echo hi", "\t".repeat(420));
+    let long: Vec<String> = (0..38).map(|number| format!("line {number}")).collect();
+    let server = TestServer::start_blocking([
+        Turn::call("write_file", json!({"path": "a", "content": hidden})),
+        Turn::call(
+            "write_file",
+            json!({"path": "b", "content": long.join("\n")}),
+        ),
+        done(),
+    ]);
+    let mut terminal = run(&place, &server);
+    terminal.see("rm -rf /;«420 tabs»echo hi");
+    terminal.see(PROMPT);
+    terminal.enter("n");
+    terminal.see("may write_file run");
+    let asked = terminal.see("[s]how all");
+    assert!(asked.lines().count() < 24, "{asked}");
+    for seen in ["path: b", "line 0", "left out", "line 37"] {
+        assert!(asked.contains(seen), "{seen}: {asked}");
+    }
+    terminal.see(PROMPT);
+    terminal.enter("s");
+    terminal.see("line 20");
+    // The name would be out of sight.
+    terminal.see("write_file: [y]es");
+    terminal.see(PROMPT);
+    terminal.enter("n");
+    terminal.see("answer: done");
+    terminal.leave();
+    server.assert_complete();
+}
+
+#[test]
+fn truth_an_answer_without_its_line_end_is_none() {
+    let place = Place::new();
+    let server = TestServer::start_blocking([Turn::calls([write("a")])]);
+    let mut terminal = run(&place, &server);
+    terminal.see(PROMPT);
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    terminal.press("y");
+    terminal.see("y");
+    terminal.control('d');
+    terminal.control('d');
+    terminal.see("paused");
+    terminal.wait();
+    assert_eq!(place.written("a"), None);
+    server.assert_complete();
+}
+
+#[test]
+fn truth_a_terminal_obeys_nothing_in_what_is_shown_of_a_run() {
+    let place = Place::new();
+    let server = TestServer::start_blocking([
+        Turn::call("note", json!({"text": "a\u{7}b\u{200b}c"}))
+            .thinking("one\u{7}two\u{200b}three"),
+        done(),
+    ]);
+    let said = place.run(&server).args(["--tools", "note"]).said();
+    assert_eq!(said.code, 0, "{said:?}");
+    let run_id = said.json()["run_id"].as_str().unwrap().to_owned();
+    for form in ["scratchpad", "trajectory"] {
+        let show = ["show", run_id.as_str(), "--as", form];
+        let mut terminal = Terminal::at(place.enact(show));
+        terminal.see(r"one\u{7}two\u{200b}three");
+        terminal.wait();
+        let piped = place.enact(show).said().stdout;
+        assert!(
+            piped.contains("one\u{7}two\u{200b}three"),
+            "{form}: {piped}"
+        );
+    }
 }

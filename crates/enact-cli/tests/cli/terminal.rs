@@ -29,10 +29,19 @@ impl Terminal {
 
     /// At the terminal of this command, which shows what is typed as soon as it has it.
     pub(crate) fn at(command: Enact) -> Self {
+        Self::through(command, r#"stty echo && exec "$0" "$@""#)
+    }
+
+    /// The same where only standard error is shown.
+    pub(crate) fn at_errors_of(command: Enact) -> Self {
+        Self::through(command, r#"stty echo && exec "$0" "$@" > /dev/null"#)
+    }
+
+    fn through(command: Enact, script: &str) -> Self {
         let command = command.env("TERM", "xterm").into_command();
         // A session turns that off.
         let mut shell = Command::new("sh");
-        shell.args(["-c", r#"stty echo && exec "$0" "$@""#]);
+        shell.args(["-c", script]);
         shell.arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {
             match value {
