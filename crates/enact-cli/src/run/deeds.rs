@@ -1,9 +1,11 @@
 //! What resuming a run does beyond reading its log: the commands that it starts, the addresses that
 //! it contacts and the tools that it has.
 
-use enact::Run;
-use enact::run::{ActionKind, AgentSpec};
+use std::collections::BTreeSet;
+
+use enact::run::{ActionKind, Question, QuestionKind};
 use enact::tool::{Confirmation, Effect, ToolSpec};
+use enact::{Decision, Run, Values};
 use enact_providers::Provider;
 use serde_json::Value;
 
@@ -11,7 +13,7 @@ use crate::agent::{Agent, Member};
 use crate::exit::Failure;
 use crate::mcp::Noted;
 use crate::models::Named;
-use crate::view::call_line;
+use crate::view::exact;
 
 /// What is done, and with what.
 type Deeds = Vec<(String, String)>;
@@ -21,7 +23,7 @@ pub(crate) fn deeds(run: &Run) -> Result<Deeds, Failure> {
     let agent = Agent::of_run(run.started())?;
     let mut deeds = Deeds::new();
     tell_agent(&agent, "", &mut deeds);
-    tell_tools(&run.started().agent, &mut deeds);
+    tell_tools(run, &mut deeds);
     tell_members(&agent.agents, "", &mut deeds);
     tell_calls(run, &mut deeds);
     Ok(deeds)
@@ -98,12 +100,16 @@ fn tell_servers(mcp: &Noted, tell: &mut impl FnMut(&str, String)) {
             ("folder", folder) => tell("starts servers in", plain(folder)),
             ("servers", Value::Object(servers)) => {
                 for (server, listed) in servers {
+                    let server = exact::identifier(server);
                     tell(&format!("starts the server {server}"), listed.to_string());
                 }
             }
             // Which tools of the servers are used, and those of enact itself.
             ("allow" | "deny" | "own", _) => {}
-            (other, value) => tell(&format!("has servers with {other}"), value.to_string()),
+            (other, value) => {
+                let other = exact::identifier(other);
+                tell(&format!("has servers with {other}"), value.to_string());
+            }
         }
     }
 }
@@ -127,28 +133,51 @@ fn key_variable(named: &Named) -> Option<&'static str> {
     Some(name)
 }
 
-fn tell_tools(spec: &AgentSpec, deeds: &mut Deeds) {
+fn tell_tools(run: &Run, deeds: &mut Deeds) {
+    let allowed = allowed(run);
+    let mut tools: Vec<&ToolSpec> = run.started().agent.tools.iter().collect();
+    // Tools of servers come and go.
+    tools.extend(run.tools());
     let named = |is_meant: &dyn Fn(&ToolSpec) -> bool| -> String {
-        let tools = spec.tools.iter().filter(|tool| is_meant(tool));
-        let names: Vec<&str> = tools.map(|tool| tool.name.as_str()).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for tool in tools.iter().filter(|tool| is_meant(tool)) {
+            if !names.contains(&&*tool.name) {
+                names.push(&tool.name);
+            }
+        }
         names.join(", ")
     };
+    let is_allowed = |tool: &ToolSpec| allowed.contains(&*tool.name);
     let runs_unasked = |tool: &ToolSpec| {
         matches!(tool.confirmation, Confirmation::Never) && tool.effect != Effect::ReadOnly
     };
-    let unasked = named(&runs_unasked);
+    let unasked = named(&|tool| runs_unasked(tool) && !is_allowed(tool));
     if !unasked.is_empty() {
         deeds.push(("runs these tools unasked".to_owned(), unasked));
     }
-    let others = named(&|tool| !runs_unasked(tool));
+    if !allowed.is_empty() {
+        let names: Vec<&str> = allowed.iter().copied().collect();
+        let what = "runs unasked, because somebody allowed it for the rest of the run";
+        deeds.push((what.to_owned(), names.join(", ")));
+    }
+    let others = named(&|tool| !runs_unasked(tool) && !is_allowed(tool));
     if !others.is_empty() {
         deeds.push(("has the tools".to_owned(), others));
     }
 }
 
+/// The tools that an answer in the log allows for the rest of the run.
+fn allowed(run: &Run) -> BTreeSet<&str> {
+    let always = run.questions().iter();
+    let always = always.filter(|asked| asked.decision == Some(Decision::ApproveAlways));
+    always
+        .map(|asked| asked.question.tool_call.name.as_str())
+        .collect()
+}
+
 fn tell_members(members: &[Member], whose: &str, deeds: &mut Deeds) {
     for Member { name, agent, .. } in members {
-        let whose = format!("{whose}{name}: ");
+        let whose = format!("{whose}{}: ", exact::identifier(name));
         tell_agent(agent, &whose, deeds);
         if !agent.tools.is_empty() {
             deeds.push((format!("{whose}has the tools"), agent.tools.join(", ")));
@@ -157,9 +186,10 @@ fn tell_members(members: &[Member], whose: &str, deeds: &mut Deeds) {
     }
 }
 
-/// The calls that the log has decided on: they run at once, unless they ask.
+/// The calls that the log has decided on, and the answers in it that are not used yet.
 fn tell_calls(run: &Run, deeds: &mut Deeds) {
     let open = run.open_questions();
+    let answers = answers(run);
     let trace = run.trace();
     let last = trace.steps.last();
     for action in last.into_iter().flat_map(|step| &step.actions) {
@@ -167,9 +197,49 @@ fn tell_calls(run: &Run, deeds: &mut Deeds) {
             .iter()
             .any(|question| question.tool_call.id == action.call.id);
         let is_due = action.kind == ActionKind::ToolCall && action.observation.is_none();
-        if is_due && !asks {
-            let call = call_line(&action.call.name, &action.call.args);
-            deeds.push(("runs the call".to_owned(), call));
+        if !is_due || asks {
+            continue;
         }
+        let call = whole_call(&action.call.name, &action.call.args);
+        let mut answers = answers.iter().rev();
+        let answer = answers.find(|(question, _)| question.tool_call.id == action.call.id);
+        let (what, how) = match answer {
+            None => ("runs the call", call),
+            Some((_, Decision::Edit { name, args })) => (
+                "runs the call, as an answer changed it",
+                whole_call(name, args),
+            ),
+            Some((_, Decision::Reject(_))) => ("declines the call, as answered", call),
+            Some((_, Decision::Feedback(text))) => (
+                "tells the model, as answered",
+                format!("{text}, in the place of {call}"),
+            ),
+            Some((question, Decision::Answer(text))) if question.kind == QuestionKind::Clarify => {
+                ("runs the call, as answered", format!("{call}, with {text}"))
+            }
+            Some((_, Decision::Answer(text))) => (
+                "tells the model, as answered",
+                format!("{text}, as the result of {call}"),
+            ),
+            Some(_) => ("runs the call, as answered", call),
+        };
+        deeds.push((what.to_owned(), how));
     }
+}
+
+/// The questions that were answered, with the answer that counts: the first that was not taken back.
+fn answers(run: &Run) -> Vec<(&Question, &Decision)> {
+    let asked = run.questions().iter();
+    asked
+        .filter_map(|asked| Some((&asked.question, asked.decision.as_ref()?)))
+        .collect()
+}
+
+/// A call with all of its arguments.
+fn whole_call(name: &str, args: &Values) -> String {
+    format!(
+        "{} {}",
+        exact::identifier(name),
+        Value::Object(args.clone())
+    )
 }

@@ -11,4 +11,4 @@ mod values;
 pub(crate) use narrator::{Narrator, grouped, spoken_reason};
 pub(crate) use question::{show_deed, show_question, show_thought, show_waiting};
 pub(crate) use screen::{Ink, Screen, Stream};
-pub(crate) use values::{call_line, show_outputs};
+pub(crate) use values::show_outputs;

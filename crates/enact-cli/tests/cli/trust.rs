@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use enact::Run;
+use enact::model::ScriptedModel;
 use enact::run::Record;
-use enact::run::store::Store as _;
+use enact::run::store::{MemoryStore, Store as _};
+use enact::{Confirmations, Decision, ErrorKind, ReAct, Run, Tools};
+use enact_sqlite::SqliteStore;
 use enact_test_server::{TestServer, Turn};
 use serde_json::{Value, json};
 
@@ -56,14 +58,7 @@ impl Foreign {
 
     /// Changes how the run began, behind the back of whoever began it.
     fn change(&self, change: impl FnOnce(&mut Value)) {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            let store = enact_sqlite::SqliteStore::open(self.place.store())
-                .await
-                .unwrap();
+        self.in_store(async |store| {
             let run: Run = store.load(&self.run_id).await.unwrap().run;
             let mut records = serde_json::to_value(&run).unwrap();
             change(&mut records[0]);
@@ -71,6 +66,17 @@ impl Foreign {
             store.delete(&self.run_id).await.unwrap();
             let lease = store.acquire(&self.run_id).await.unwrap();
             store.append(&lease, &records).await.unwrap();
+        });
+    }
+
+    /// Works with the store, behind the back of whoever began the run.
+    fn in_store<F: Future<Output = ()>>(&self, work: impl FnOnce(SqliteStore) -> F) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            work(SqliteStore::open(self.place.store()).await.unwrap()).await;
         });
     }
 
@@ -186,4 +192,61 @@ fn the_key_is_made_once_and_nobody_else_can_read_it() {
     assert_eq!(mode & 0o777, 0o600);
     assert_refused(&foreign.resume(&[]).said(), &[]);
     assert_eq!(std::fs::read(foreign.key()).unwrap(), key);
+}
+
+#[test]
+fn truth_answers_in_a_log_from_somewhere_else_are_told() {
+    let foreign = Foreign::new();
+    foreign.in_store(async |store| {
+        let questions = Confirmations::of(store, foreign.run_id.as_str());
+        questions
+            .respond(&foreign.id, Decision::ApproveAlways)
+            .await
+            .unwrap();
+    });
+    let said = foreign.resume(&["--json"]).said();
+    let rule = "runs unasked, because somebody allowed it for the rest of the run: write_file";
+    let due = r#"runs the call, as answered: write_file {"path":"a","content":"x"}"#;
+    assert_refused(&said, &[rule, due]);
+    assert_eq!(foreign.place.written("a"), None);
+
+    // A long argument is told whole where there is room for it.
+    let foreign = Foreign::new();
+    let path = format!("{}; rm -rf /; {}", "a".repeat(80), "b".repeat(40));
+    let edit = json!({"edit": {"args": {"path": path, "content": "x"}}}).to_string();
+    foreign.in_store(async |store| {
+        let run = store.load(&foreign.run_id).await.unwrap().run;
+        let edit = run.open_questions()[0].read(&edit).unwrap();
+        let questions = Confirmations::of(store, foreign.run_id.as_str());
+        questions.respond(&foreign.id, edit).await.unwrap();
+    });
+    let said = foreign.resume(&["--json"]).said();
+    assert_refused(
+        &said,
+        &["runs the call, as an answer changed it: ", "; rm -rf /; "],
+    );
+    assert!(!said.stderr.contains("unasked, because"), "{said:?}");
+}
+
+#[test]
+fn truth_a_log_that_was_copied_to_another_id_is_refused() {
+    let foreign = Foreign::new();
+    foreign.in_store(async |store| {
+        let run = store.load(&foreign.run_id).await.unwrap().run;
+        let copies = MemoryStore::new();
+        let lease = copies.acquire("another-run").await.unwrap();
+        copies.append(&lease, run.records()).await.unwrap();
+        drop(lease);
+        let agent = ReAct::dynamic("task -> answer", Tools::new()).unwrap();
+        let agent = agent.with_model(ScriptedModel::new([]));
+        let resumed = agent.resume_stored(copies.clone(), "another-run").await;
+        let questions = Confirmations::of(copies, "another-run");
+        let answered = questions.respond(&foreign.id, Decision::Approve).await;
+        for error in [resumed.unwrap_err(), answered.unwrap_err()] {
+            assert_eq!(error.kind(), ErrorKind::Log, "{error}");
+            for id in ["`another-run`", &foreign.run_id] {
+                assert!(error.to_string().contains(id), "{id}: {error}");
+            }
+        }
+    });
 }
