@@ -29,6 +29,8 @@ pub(super) struct Server {
     pub(super) api_key: Option<SecretString>,
     headers: HeaderMap,
     pub(super) timeouts: Timeouts,
+    /// How many bytes a reply holds at most, if that is not left to the tokens asked for.
+    pub(super) max_reply_bytes: Option<usize>,
     /// Made with the first request: it depends on the address and the timeouts.
     line: OnceLock<Line>,
 }
@@ -48,6 +50,7 @@ impl Server {
             api_key: None,
             headers: HeaderMap::new(),
             timeouts: Timeouts::default(),
+            max_reply_bytes: None,
             line: OnceLock::new(),
         }
     }
@@ -73,6 +76,13 @@ impl Server {
         Self {
             timeouts,
             line: OnceLock::new(),
+            ..self
+        }
+    }
+
+    pub(super) fn with_max_reply_bytes(self, bytes: usize) -> Self {
+        Self {
+            max_reply_bytes: Some(bytes),
             ..self
         }
     }

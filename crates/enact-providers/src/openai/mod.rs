@@ -10,6 +10,7 @@ mod body;
 mod calls;
 mod decode;
 mod loose;
+mod nesting;
 
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
@@ -201,11 +202,21 @@ impl OpenAi {
     }
 
     /// The same with every reply streamed, also where nobody reads along: one that
-    /// [repeats itself](enact_core::model::cut_repetition) is then cut off early, not when it is whole.
+    /// [repeats itself](enact_core::model::cut_endless) is then cut off early, not when it is whole.
     #[must_use]
     pub fn with_replies_streamed(self) -> Self {
         Self {
             streams: true,
+            ..self
+        }
+    }
+
+    /// The same with another bound on the bytes of a reply's text, reasoning and calls:
+    /// [`max_reply_bytes`](enact_core::model::max_reply_bytes) unless told. A longer one is cut off.
+    #[must_use]
+    pub fn with_max_reply_bytes(self, bytes: usize) -> Self {
+        Self {
+            server: self.server.with_max_reply_bytes(bytes),
             ..self
         }
     }
