@@ -152,7 +152,7 @@ async fn ask<P: Protocol>(
         Err(_) => return Err(clock.expired(client)),
     };
     if !response.status().is_success() {
-        return Err(refused(client, response).await);
+        return Err(refused(client, request, response).await);
     }
     Ok(Reading {
         response,
@@ -165,7 +165,11 @@ async fn ask<P: Protocol>(
 }
 
 /// The error behind a status, with as much of the server's report as comes in reasonable time.
-async fn refused<P: Protocol>(client: &P, mut response: reqwest::Response) -> ModelError {
+async fn refused<P: Protocol>(
+    client: &P,
+    request: &Request,
+    mut response: reqwest::Response,
+) -> ModelError {
     let mut report = Vec::new();
     let patience = Instant::now() + REPORT_PATIENCE;
     while let Ok(Ok(Some(bytes))) = timeout_at(patience, response.chunk()).await {
@@ -176,7 +180,7 @@ async fn refused<P: Protocol>(client: &P, mut response: reqwest::Response) -> Mo
     }
     let status = response.status().as_u16();
     let wait = retry_after(|name| response.headers().get(name)?.to_str().ok());
-    client.failing(|make| make.status(status, wait, &report))
+    client.failing(|make| make.about(request).status(status, wait, &report))
 }
 
 impl<D: Decode> Reading<D> {
