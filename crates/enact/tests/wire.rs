@@ -9,6 +9,7 @@ use enact_test_server::TestServer;
 mod wire {
     mod failures;
     mod lengths;
+    mod refusals;
     mod replies;
     mod requests;
     mod retries;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{ModelError, ModelErrorKind};
+use super::{ModelError, ModelErrorKind, Request, ResponseFormat};
 
 /// How much of a server's own words is repeated.
 const MAX_EXCERPT_CHARACTERS: usize = 300;
@@ -48,7 +48,7 @@ const FORMAT_WORDS: [&str; 8] = [
 ];
 const TOOL_WORDS: [&str; 3] = ["tool", "function call", "functions"];
 /// How servers say that they do not do a thing at all, rather than that it was done wrongly.
-const REFUSING_WORDS: [&str; 11] = [
+const REFUSING_WORDS: [&str; 14] = [
     "not support",
     "n't support",
     "unsupported",
@@ -60,6 +60,9 @@ const REFUSING_WORDS: [&str; 11] = [
     "not permitted",
     "unrecognized",
     "unknown parameter",
+    "unknown field",
+    "no tool support",
+    "not implemented",
 ];
 /// Not "exceeded your current quota": some providers say that of a limit per minute.
 const QUOTA_WORDS: [&str; 2] = ["insufficient_quota", "insufficient balance"];
@@ -96,6 +99,8 @@ pub struct Failures<'a> {
     words: Words<'a>,
     has_key: bool,
     secrets: &'a [&'a str],
+    /// What a server that gives no reason is thought to refuse.
+    suspect: Option<ModelErrorKind>,
 }
 
 impl<'a> Failures<'a> {
@@ -113,7 +118,20 @@ impl<'a> Failures<'a> {
             words,
             has_key,
             secrets,
+            suspect: None,
         }
+    }
+
+    /// The same about this request: of a server that refuses it without a word it is thought that it
+    /// takes no tools, or no response format where there are none.
+    #[must_use]
+    pub fn about(self, request: &Request) -> Self {
+        let suspect = match (request.tools.is_empty(), &request.response_format) {
+            (false, _) => Some(ModelErrorKind::ToolsRefused),
+            (true, ResponseFormat::Text) => None,
+            (true, _) => Some(ModelErrorKind::FormatRefused),
+        };
+        Self { suspect, ..self }
     }
 
     /// The server answered with a status other than success.
@@ -125,7 +143,14 @@ impl<'a> Failures<'a> {
             Err(_) => Report::plain(&text),
         };
         let told = format!(" (status {status})");
-        let error = self.classify(status, &told, &report).with_status(status);
+        let is_silent = status == 400 && text.trim().is_empty();
+        let why = "; the server did not say why";
+        let error = match self.suspect.filter(|_| is_silent) {
+            Some(ModelErrorKind::ToolsRefused) => self.tools_refused(&told, why),
+            Some(_) => self.format_refused(&told, why),
+            None => self.classify(status, &told, &report),
+        };
+        let error = error.with_status(status);
         match wait {
             Some(delay) => error.with_retry_after(delay),
             None => error,
@@ -233,19 +258,10 @@ impl<'a> Failures<'a> {
         // Some servers answer 404 or 500 where others answer 400.
         let may_refuse = matches!(status, 400 | 404 | 405 | 415 | 422 | 500 | 501);
         if may_refuse && report.mentions(&FORMAT_WORDS) {
-            let message = format!(
-                "`{base_url}` does not hold `{model}` to a response schema{told}: use an adapter \
-                 that needs none, such as `--adapter chat`, or `with_adapter(Chat)` in \
-                 Rust{said}"
-            );
-            return ModelError::new(ModelErrorKind::FormatRefused, message);
+            return self.format_refused(told, &said);
         }
         if may_refuse && report.mentions(&TOOL_WORDS) && report.mentions(&REFUSING_WORDS) {
-            let message = format!(
-                "`{base_url}` takes no tools with `{model}`{told}: use an adapter that writes \
-                 calls as text, such as `--adapter json`, or `with_adapter(Json)` in Rust{said}"
-            );
-            return ModelError::new(ModelErrorKind::ToolsRefused, message);
+            return self.tools_refused(told, &said);
         }
         let (kind, message) = match status {
             401 | 403 => (
@@ -288,6 +304,24 @@ impl<'a> Failures<'a> {
             ),
         };
         ModelError::new(kind, message + &said)
+    }
+
+    fn format_refused(&self, told: &str, said: &str) -> ModelError {
+        let message = format!(
+            "`{}` does not hold `{}` to a response schema{told}: use an adapter that needs none, \
+             such as `--adapter chat`, or `with_adapter(Chat)` in Rust{said}",
+            self.base_url, self.model
+        );
+        ModelError::new(ModelErrorKind::FormatRefused, message)
+    }
+
+    fn tools_refused(&self, told: &str, said: &str) -> ModelError {
+        let message = format!(
+            "`{}` takes no tools with `{}`{told}: use an adapter that writes calls as text, such \
+             as `--adapter json`, or `with_adapter(Json)` in Rust{said}",
+            self.base_url, self.model
+        );
+        ModelError::new(ModelErrorKind::ToolsRefused, message)
     }
 
     fn refused_key(&self, status: u16, told: &str) -> String {

@@ -6,6 +6,7 @@
 
 mod cache;
 mod canonical;
+mod endless;
 mod error;
 pub mod failure;
 mod fallback;
@@ -28,13 +29,13 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt as _};
 
 pub use cache::Cached;
+pub use endless::{MAX_CALLS, cut_endless, max_reply_bytes};
 pub use error::{ModelError, ModelErrorKind};
 pub use fallback::Fallback;
 pub use limit::Limited;
 pub use message::{Image, ImageSource, Message, Part, Prompt, RawCall};
 pub use price::{Price, Prices};
 pub use recording::{Recording, Replaying};
-pub use repetition::cut_repetition;
 pub use reply::{ANSWERED_BY_CACHE, Chunk, FinishReason, Reply, ReplyBuilder, Usage};
 pub use request::{
     Delivery, Function, Functions, ModelOptions, Request, ResponseFormat, ToolChoice,

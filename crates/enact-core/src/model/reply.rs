@@ -9,6 +9,9 @@ use super::error::{ModelError, ModelErrorKind};
 use super::message::RawCall;
 use super::secrets::Secrets;
 
+/// Fewer bytes than a token has in almost any text: what nobody counted is rather overestimated.
+const BYTES_PER_TOKEN: usize = 3;
+
 /// Tokens and requests spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -35,6 +38,12 @@ impl Usage {
             output_tokens,
             ..Self::default()
         }
+    }
+
+    /// The usage of one request that nobody counted, from what was read and written.
+    pub fn estimated(read_bytes: usize, written_bytes: usize) -> Self {
+        let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
+        Self::of_request(tokens(read_bytes), tokens(written_bytes))
     }
 
     pub(crate) fn is_none(&self) -> bool {
@@ -111,7 +120,8 @@ pub enum Chunk {
     AnsweredBy(String),
     /// What the request cost.
     Usage(Usage),
-    /// The reply repeats itself, and was [cut off](super::cut_repetition) for it.
+    /// The reply repeats itself or calls without end, and was [cut off](super::cut_endless) for it: its
+    /// calls do not count.
     Repeats,
     /// Why the model stopped.
     Finish(FinishReason),
@@ -146,7 +156,8 @@ pub struct Reply {
     /// [cache](ANSWERED_BY_CACHE).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<String>,
-    /// Whether it repeats itself, and was [cut off](super::cut_repetition) for it.
+    /// Whether it repeats itself or called without end, and was [cut off](super::cut_endless) for it. It
+    /// has no calls then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
 }
@@ -169,9 +180,13 @@ impl Reply {
             return self;
         }
         let calls = self.calls.iter_mut();
-        let calls = calls.flat_map(|call| [&mut call.name, &mut call.arguments]);
+        let calls = calls.flat_map(|call| {
+            let id = call.id.iter_mut();
+            id.chain([&mut call.name, &mut call.arguments])
+        });
         for text in [&mut self.text, &mut self.reasoning]
             .into_iter()
+            .chain(&mut self.answered_by)
             .chain(calls)
         {
             if let Cow::Owned(redacted) = secrets.redact(text) {
@@ -262,7 +277,10 @@ impl ReplyBuilder {
             },
             Chunk::AnsweredBy(name) => self.reply.answered_by = Some(name),
             Chunk::Usage(usage) => self.reply.usage = usage,
-            Chunk::Repeats => self.reply.repeats = true,
+            Chunk::Repeats => {
+                self.reply.repeats = true;
+                self.reply.calls.clear();
+            }
             Chunk::Finish(finish) => self.finish = Some(finish),
             Chunk::Restart => {
                 let restarts = self.restarts + 1;

@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use enact_core::LanguageModel;
 use enact_core::model::{
-    Capabilities, ModelError, ModelErrorKind, ReplyStream, Request, ToolChoice, cut_repetition,
+    Capabilities, ModelError, ModelErrorKind, ReplyStream, Request, ToolChoice, cut_endless,
+    max_reply_bytes,
 };
 use enact_models::is_gguf;
 use futures_util::stream;
@@ -120,6 +121,7 @@ impl LanguageModel for LocalModel {
             request.tool_choice = ToolChoice::Required;
         }
         let prompt_bytes = request.prompt.bytes();
+        let max_bytes = max_reply_bytes(request.options.max_tokens);
         let (chunks, received) = unbounded_channel();
         if let Err(error) = self.worker.send(Job { request, chunks }) {
             return Box::pin(stream::iter([Err(error)]));
@@ -128,7 +130,7 @@ impl LanguageModel for LocalModel {
             let chunk = received.recv().await?;
             Some((chunk, received))
         }));
-        cut_repetition(reply, prompt_bytes)
+        cut_endless(reply, prompt_bytes, max_bytes)
     }
 }
 

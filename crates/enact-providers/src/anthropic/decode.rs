@@ -67,6 +67,7 @@ pub(crate) struct Decoder {
     is_answer_forced: bool,
     blocks: Vec<Block>,
     calls: usize,
+    kept_bytes: usize,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
     is_done: bool,
@@ -140,6 +141,7 @@ impl Decoder {
                     ("signature", &delta.signature),
                 ] {
                     let Some(piece) = piece else { continue };
+                    self.kept_bytes += piece.len();
                     match fields.get_mut(key) {
                         Some(Value::String(text)) => text.push_str(piece),
                         _ => {
@@ -211,6 +213,7 @@ impl Decode for Decoder {
                 self.count(message.usage.as_ref());
             }
             Some("content_block_start") => {
+                self.kept_bytes += data.len();
                 self.begin(index, event.content_block.unwrap_or_default(), out);
             }
             Some("content_block_delta") => {
@@ -255,6 +258,10 @@ impl Decode for Decoder {
 
     fn has_events(&self) -> bool {
         self.has_events
+    }
+
+    fn kept_bytes(&self) -> usize {
+        self.kept_bytes
     }
 
     fn finish(self, out: &mut VecDeque<Chunk>) {

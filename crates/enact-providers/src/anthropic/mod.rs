@@ -149,6 +149,16 @@ impl Anthropic {
         }
     }
 
+    /// The same with another bound on the bytes of a reply's text, reasoning and calls:
+    /// [`max_reply_bytes`](enact_core::model::max_reply_bytes) unless told. A longer one is cut off.
+    #[must_use]
+    pub fn with_max_reply_bytes(self, bytes: usize) -> Self {
+        Self {
+            server: self.server.with_max_reply_bytes(bytes),
+            ..self
+        }
+    }
+
     /// The same without prompt-cache breakpoints: nothing is cached. Writing to the cache costs a
     /// little more than reading, so single requests are cheaper without.
     #[must_use]

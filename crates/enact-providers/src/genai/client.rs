@@ -8,7 +8,8 @@ use std::time::Duration;
 use enact_core::LanguageModel;
 use enact_core::model::failure::{Failures, Limit};
 use enact_core::model::{
-    Capabilities, Chunk, ModelError, ModelErrorKind, ReplyStream, Request, Timeouts, cut_repetition,
+    Capabilities, Chunk, ModelError, ModelErrorKind, ReplyStream, Request, Timeouts, cut_endless,
+    max_reply_bytes,
 };
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use genai::adapter::AdapterKind;
@@ -223,13 +224,14 @@ impl LanguageModel for Genai {
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
         let prompt_bytes = request.prompt.bytes();
+        let max_bytes = max_reply_bytes(request.options.max_tokens);
         let exchange = Exchange {
             client: self,
             state: State::Asking(Box::new(request)),
             ready: VecDeque::new(),
         };
         let reply = Box::pin(stream::unfold(exchange, Exchange::next));
-        cut_repetition(reply, prompt_bytes)
+        cut_endless(reply, prompt_bytes, max_bytes)
     }
 }
 
@@ -278,8 +280,11 @@ impl Exchange<'_> {
                     mut clock,
                 } => {
                     let client = self.client;
+                    // A provider that always has more ready holds up no clock and nobody else.
+                    tokio::task::consume_budget().await;
                     let deadline = clock.deadline(&client.timeouts);
                     let read = match timeout_at(deadline, stream.next()).await {
+                        _ if Instant::now() >= clock.total => Err(clock.expired(client)),
                         Ok(Some(Ok(event))) => {
                             clock.has_begun |= Reading::is_said(&event);
                             let taken = reading.take(event, &mut self.ready);

@@ -5,6 +5,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use enact_core::model::{ModelError, ModelErrorKind};
 
+/// Shorter parts of a URL are no secrets.
+const MIN_CREDENTIAL: usize = 4;
+
 /// A checked base URL.
 #[derive(Clone)]
 pub(crate) struct Address {
@@ -12,7 +15,7 @@ pub(crate) struct Address {
     base_url: String,
     /// What is asked. Secret, because the base URL may hold a password or a key.
     endpoint: SecretString,
-    password: Option<SecretString>,
+    credentials: Vec<SecretString>,
     pub(super) is_loopback: bool,
     pub(super) is_tls: bool,
 }
@@ -24,7 +27,7 @@ impl Address {
         Self {
             endpoint: format!("{base_url}{endpoint}").into(),
             base_url,
-            password: None,
+            credentials: Vec::new(),
             is_loopback: false,
             is_tls: true,
         }
@@ -42,7 +45,8 @@ impl Address {
         let Some(host) = url.host_str().map(str::to_owned) else {
             return Err(bad(text, "it names no host"));
         };
-        let password = url.password().map(SecretString::from);
+        let credentials = credentials(text).into_iter().map(SecretString::from);
+        let credentials = credentials.collect();
         url.set_fragment(None);
         // People paste the whole address as often as its base.
         let path = url.path().trim_end_matches('/');
@@ -58,7 +62,7 @@ impl Address {
         Ok(Self {
             base_url: url.as_str().trim_end_matches('/').to_owned(),
             endpoint: address,
-            password,
+            credentials,
             is_loopback: is_loopback(&host),
             is_tls,
         })
@@ -73,9 +77,54 @@ impl Address {
         Url::parse(endpoint).map_err(|error| bad(&self.base_url, &error.to_string()))
     }
 
-    pub(super) fn password(&self) -> Option<&str> {
-        self.password.as_ref().map(|text| text.expose_secret())
+    /// What errors never repeat; see [`credentials`].
+    pub(super) fn credentials(&self) -> impl Iterator<Item = &str> {
+        self.credentials.iter().map(|text| text.expose_secret())
     }
+}
+
+/// The secret parts of a base URL: user, password, and the values of its query, as they stand there and
+/// decoded. Parts of less than 4 characters are not told: they occur by chance.
+///
+/// The clients keep them out of their errors. For those who keep
+/// [`Secrets`](enact_core::model::Secrets) out of runs, too.
+///
+/// ```
+/// let parts = enact_providers::credentials("https://me:p%40ssword@host/v1?token=t0ken");
+/// assert_eq!(parts, ["p%40ssword", "p@ssword", "t0ken"]);
+/// ```
+pub fn credentials(base_url: &str) -> Vec<String> {
+    let Ok(url) = Url::parse(base_url.trim()) else {
+        return Vec::new();
+    };
+    let user = [url.username(), url.password().unwrap_or_default()];
+    let values = url.query().unwrap_or_default().split('&');
+    let values = values.filter_map(|pair| pair.split_once('='));
+    let written = user.into_iter().chain(values.map(|(_, value)| value));
+    let decoded = written
+        .clone()
+        .map(decoded)
+        .chain(url.query_pairs().map(|(_, value)| value.into_owned()));
+    let mut parts: Vec<String> = Vec::new();
+    for part in written.map(str::to_owned).chain(decoded) {
+        if part.chars().count() >= MIN_CREDENTIAL && !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    // The longest first, so that one inside another leaves no rest.
+    parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
+    parts
+}
+
+/// A part of a URL without its percent signs.
+fn decoded(part: &str) -> String {
+    let query = format!("x={}", part.replace('+', "%2B"));
+    let Ok(mut url) = Url::parse("http://h") else {
+        return String::new();
+    };
+    url.set_query(Some(&query));
+    let found = url.query_pairs().next();
+    found.map_or_else(String::new, |(_, value)| value.into_owned())
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -88,7 +137,11 @@ fn is_loopback(host: &str) -> bool {
 
 fn bad(text: &str, why: &str) -> ModelError {
     // What cannot be parsed cannot be cleaned of a password either.
-    let shown = if text.contains('@') { "…" } else { text };
+    let shown = match text.split_once('?') {
+        _ if text.contains('@') => "…",
+        Some((shown, _)) => shown,
+        None => text,
+    };
     ModelError::new(
         ModelErrorKind::InvalidRequest,
         format!("bad base URL `{shown}`: {why}; write it like `http://localhost:8080/v1`"),

@@ -8,14 +8,19 @@ use futures_util::{poll, stream};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::protocol::{Decode, DecodeError, Protocol};
-use super::sse::SseParser;
+use super::sse::{SseParser, TooLong};
 use enact_core::model::failure::{Failures, Limit, retry_after};
 use enact_core::model::{
-    Chunk, Delivery, ModelError, ModelErrorKind, ReplyStream, Request, cut_repetition,
+    Chunk, Delivery, FinishReason, ModelError, ModelErrorKind, ReplyStream, Request, Usage,
+    cut_endless, max_reply_bytes,
 };
 
-/// A bound on what a broken server can make us keep.
-const MAX_REPLY_BYTES: usize = 64 * 1024 * 1024;
+/// How much of a stream is read: far above any honest one, most of which is not the reply.
+const MAX_STREAM_BYTES: usize = 64 * 1024 * 1024;
+/// How much longer than what it says a reply in one piece may be: JSON has names and escapes.
+const BODY_FACTOR: usize = 4;
+/// What such a reply may always have around what it says.
+const BODY_FRAME: usize = 64 * 1024;
 /// Enough for every error report; the rest of a longer one is not waited for.
 const MAX_REPORT_BYTES: usize = 64 * 1024;
 /// An error report that takes longer is given up: the status says the most.
@@ -29,17 +34,23 @@ const END_PATIENCE: Duration = Duration::from_millis(100);
 /// Asks a server, and reads what it answers.
 pub(crate) fn stream<P: Protocol>(client: &P, request: Request) -> ReplyStream<'_> {
     let prompt_bytes = request.prompt.bytes();
+    let max_bytes = client.server().max_reply_bytes;
+    let max_bytes = max_bytes.unwrap_or_else(|| max_reply_bytes(request.options.max_tokens));
     let exchange = Exchange {
         client,
+        prompt_bytes,
+        max_bytes,
         state: State::Asking(Box::new(request)),
         ready: VecDeque::new(),
     };
     let reply = Box::pin(stream::unfold(exchange, Exchange::next));
-    cut_repetition(reply, prompt_bytes)
+    cut_endless(reply, prompt_bytes, max_bytes)
 }
 
 struct Exchange<'a, P: Protocol> {
     client: &'a P,
+    prompt_bytes: usize,
+    max_bytes: usize,
     state: State<P::Decoder>,
     ready: VecDeque<Chunk>,
 }
@@ -57,6 +68,15 @@ struct Reading<D> {
     decoder: D,
     clock: Clock,
     bytes: usize,
+    max_bytes: usize,
+}
+
+/// How much of the reply there is.
+enum Taken {
+    /// More may come.
+    Some,
+    /// More than any reply has.
+    TooMuch,
 }
 
 /// What the body turns out to be. Content types lie; the first byte does not.
@@ -71,6 +91,10 @@ struct Clock {
     first_byte: Instant,
     total: Instant,
     has_begun: bool,
+    /// How long it was waited for more of the reply, whatever else came.
+    silent: Duration,
+    /// Until when the cost may follow, once the reply is whole.
+    cost: Option<Instant>,
 }
 
 impl<P: Protocol> Exchange<'_, P> {
@@ -81,10 +105,24 @@ impl<P: Protocol> Exchange<'_, P> {
             }
             self.state = match self.state {
                 State::Asking(request) => match ask(self.client, &request).await {
-                    Ok(reading) => State::Reading(Box::new(reading)),
+                    Ok(mut reading) => {
+                        reading.max_bytes = self.max_bytes;
+                        State::Reading(Box::new(reading))
+                    }
                     Err(error) => State::Ended(Some(error)),
                 },
-                State::Reading(reading) => reading.advance(self.client, &mut self.ready).await,
+                State::Reading(reading) => {
+                    let bytes = reading.bytes;
+                    match reading.advance(self.client, &mut self.ready).await {
+                        Some(state) => state,
+                        None => {
+                            let usage = Usage::estimated(self.prompt_bytes, bytes);
+                            self.ready.push_back(Chunk::Usage(usage));
+                            self.ready.push_back(Chunk::Finish(FinishReason::Length));
+                            State::Ended(None)
+                        }
+                    }
+                }
                 State::Ended(error) => {
                     self.state = State::Ended(None);
                     return error.map(|error| (Err(error), self));
@@ -108,13 +146,13 @@ async fn ask<P: Protocol>(
         .headers(client.headers()?)
         .body(body)
         .send();
-    let response = match timeout_at(clock.deadline(client), sent).await {
+    let response = match timeout_at(clock.deadline(client, Instant::now()), sent).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) => return Err(client.failing(|make| transport(make, error))),
         Err(_) => return Err(clock.expired(client)),
     };
     if !response.status().is_success() {
-        return Err(refused(client, response).await);
+        return Err(refused(client, request, response).await);
     }
     Ok(Reading {
         response,
@@ -122,11 +160,16 @@ async fn ask<P: Protocol>(
         decoder: client.decoder(request),
         clock,
         bytes: 0,
+        max_bytes: 0,
     })
 }
 
 /// The error behind a status, with as much of the server's report as comes in reasonable time.
-async fn refused<P: Protocol>(client: &P, mut response: reqwest::Response) -> ModelError {
+async fn refused<P: Protocol>(
+    client: &P,
+    request: &Request,
+    mut response: reqwest::Response,
+) -> ModelError {
     let mut report = Vec::new();
     let patience = Instant::now() + REPORT_PATIENCE;
     while let Ok(Ok(Some(bytes))) = timeout_at(patience, response.chunk()).await {
@@ -137,83 +180,116 @@ async fn refused<P: Protocol>(client: &P, mut response: reqwest::Response) -> Mo
     }
     let status = response.status().as_u16();
     let wait = retry_after(|name| response.headers().get(name)?.to_str().ok());
-    client.failing(|make| make.status(status, wait, &report))
+    client.failing(|make| make.about(request).status(status, wait, &report))
 }
 
 impl<D: Decode> Reading<D> {
-    /// Reads the next bytes.
-    async fn advance<P>(mut self: Box<Self>, client: &P, ready: &mut VecDeque<Chunk>) -> State<D>
+    /// Reads the next bytes; `None` when the reply is longer than any.
+    async fn advance<P>(
+        mut self: Box<Self>,
+        client: &P,
+        ready: &mut VecDeque<Chunk>,
+    ) -> Option<State<D>>
     where
         P: Protocol<Decoder = D>,
     {
-        let mut deadline = self.clock.deadline(client);
-        if self.decoder.is_whole() {
-            deadline = deadline.min(Instant::now() + COST_PATIENCE);
-        }
+        // A server that always has more ready holds up no clock and nobody else.
+        tokio::task::consume_budget().await;
+        let since = Instant::now();
+        let deadline = self.clock.deadline(client, since);
         let next = self.response.chunk();
         let read = match timeout_at(deadline, next).await {
-            Ok(Ok(Some(bytes))) => self.take(client, &bytes, ready),
-            Ok(Ok(None)) => return State::Ended(self.end(client, ready).err()),
+            _ if deadline <= since => Err(self.clock.expired(client)),
+            Ok(Ok(Some(bytes))) => self.take(client, &bytes, since, ready),
+            Ok(Ok(None)) => return Some(State::Ended(self.end(client, ready).err())),
             Ok(Err(error)) => Err(client.failing(|make| transport(make, error))),
             Err(_) => Err(self.clock.expired(client)),
         };
-        match read {
-            Ok(()) if self.decoder.is_done() => {
+        Some(match read {
+            Ok(Taken::Some) if self.decoder.is_done() => {
                 read_out(&mut self.response).await;
                 State::Ended(self.end(client, ready).err())
             }
-            Ok(()) => State::Reading(self),
+            Ok(Taken::TooMuch) if !self.decoder.is_whole() => return None,
+            Ok(Taken::Some) => State::Reading(self),
             // All that can still be missing is the cost, and that is no reason to ask again.
+            Ok(Taken::TooMuch) => {
+                self.decoder.finish(ready);
+                State::Ended(None)
+            }
             Err(error) if error.is_retryable() && self.decoder.is_whole() => {
                 self.decoder.finish(ready);
                 State::Ended(None)
             }
             Err(error) => State::Ended(Some(error)),
-        }
+        })
     }
 
+    /// Takes what was waited for since then.
     fn take<P: Protocol>(
         &mut self,
         client: &P,
         bytes: &[u8],
+        since: Instant,
         ready: &mut VecDeque<Chunk>,
-    ) -> Result<(), ModelError> {
-        self.clock.has_begun = true;
+    ) -> Result<Taken, ModelError> {
         self.bytes += bytes.len();
-        if self.bytes > MAX_REPLY_BYTES {
-            let what = format!("is longer than {MAX_REPLY_BYTES} bytes");
-            return Err(client.failing(|make| make.protocol(&what)));
-        }
         if matches!(self.form, Form::Unknown) {
             // A byte order mark may stand before events, and white space before anything.
             match bytes.trim_ascii_start().first() {
-                None => return Ok(()),
+                None if self.bytes > self.max_body() => return Ok(Taken::TooMuch),
+                None => return Ok(Taken::Some),
                 Some(b'd' | b'e' | b'i' | b'r' | b':' | 0xef) => {
-                    self.form = Form::Events(SseParser::default());
+                    self.form = Form::Events(SseParser::within(self.max_body()));
                 }
                 Some(_) => self.form = Form::Whole(Vec::new()),
             }
         }
+        let (max_body, known) = (self.max_body(), ready.len());
         match &mut self.form {
-            Form::Unknown => Ok(()),
+            Form::Unknown => {}
             Form::Whole(body) => {
+                if body.len() + bytes.len() > max_body {
+                    return Ok(Taken::TooMuch);
+                }
                 body.extend_from_slice(bytes);
-                Ok(())
+                self.clock.goes_on();
             }
             Form::Events(parser) => {
                 let mut decoded = Ok(());
                 let decoder = &mut self.decoder;
+                let (had_events, kept) = (decoder.has_events(), decoder.kept_bytes());
                 let parsed = parser.push(bytes, |data| {
                     if decoded.is_ok() {
                         decoded = decoder.event(data, ready);
                     }
                 });
                 decoded.map_err(|error| client.failing(|make| error.told(make)))?;
-                parsed.map_err(|_| {
-                    client.failing(|make| make.protocol("has an event without an end"))
-                })
+                let is_long = self.bytes > MAX_STREAM_BYTES.max(max_body);
+                if parsed == Err(TooLong) || is_long || decoder.kept_bytes() > max_body {
+                    return Ok(Taken::TooMuch);
+                }
+                // Signs of life are not the reply: a server can give them for ever.
+                let has_begun = decoder.has_events() && !had_events;
+                match has_begun
+                    || decoder.kept_bytes() > kept
+                    || ready.iter().skip(known).any(says_something)
+                {
+                    true => self.clock.goes_on(),
+                    false => self.clock.silent += since.elapsed(),
+                }
+                if decoder.is_whole() {
+                    let cost = Instant::now() + COST_PATIENCE;
+                    self.clock.cost.get_or_insert(cost);
+                }
             }
         }
+        Ok(Taken::Some)
+    }
+
+    fn max_body(&self) -> usize {
+        let said = self.max_bytes.saturating_mul(BODY_FACTOR);
+        said.saturating_add(BODY_FRAME)
     }
 
     /// The server has said all it wants to say.
@@ -265,17 +341,26 @@ impl Clock {
             },
             total,
             has_begun: false,
+            silent: Duration::ZERO,
+            cost: None,
         }
     }
 
-    /// Until when the next bytes have to come.
-    fn deadline<P: Protocol>(&self, client: &P) -> Instant {
-        let next = if self.has_begun {
-            later(Instant::now(), client.server().timeouts.idle)
-        } else {
-            self.first_byte
+    /// Until when more of the reply has to come.
+    fn deadline<P: Protocol>(&self, client: &P, now: Instant) -> Instant {
+        let idle = client.server().timeouts.idle;
+        let next = match (self.cost, self.has_begun) {
+            (Some(cost), _) => cost,
+            (None, true) => later(now, idle.saturating_sub(self.silent)),
+            (None, false) => self.first_byte,
         };
         next.min(self.total)
+    }
+
+    /// More of the reply has come.
+    fn goes_on(&mut self) {
+        self.has_begun = true;
+        self.silent = Duration::ZERO;
     }
 
     /// The error of the limit that has run out.
@@ -289,6 +374,20 @@ impl Clock {
             (Limit::FirstByte, timeouts.first_byte)
         };
         client.failing(|make| make.timeout(limit, Some(after)))
+    }
+}
+
+/// Whether a chunk adds anything to a reply.
+fn says_something(chunk: &Chunk) -> bool {
+    match chunk {
+        Chunk::Call {
+            id,
+            name,
+            arguments,
+            ..
+        } => id.is_some() || name.is_some() || !arguments.is_empty(),
+        Chunk::Text(text) | Chunk::Reasoning(text) => !text.is_empty(),
+        _ => true,
     }
 }
 

@@ -14,6 +14,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
 pub(super) use self::address::Address;
+pub use self::address::credentials;
 pub(super) use self::exchange::stream;
 pub(super) use self::protocol::{Decode, DecodeError, Protocol};
 use enact_core::model::failure::{Failures, Words};
@@ -29,6 +30,8 @@ pub(super) struct Server {
     pub(super) api_key: Option<SecretString>,
     headers: HeaderMap,
     pub(super) timeouts: Timeouts,
+    /// How many bytes a reply holds at most, if that is not left to the tokens asked for.
+    pub(super) max_reply_bytes: Option<usize>,
     /// Made with the first request: it depends on the address and the timeouts.
     line: OnceLock<Line>,
 }
@@ -48,6 +51,7 @@ impl Server {
             api_key: None,
             headers: HeaderMap::new(),
             timeouts: Timeouts::default(),
+            max_reply_bytes: None,
             line: OnceLock::new(),
         }
     }
@@ -73,6 +77,13 @@ impl Server {
         Self {
             timeouts,
             line: OnceLock::new(),
+            ..self
+        }
+    }
+
+    pub(super) fn with_max_reply_bytes(self, bytes: usize) -> Self {
+        Self {
+            max_reply_bytes: Some(bytes),
             ..self
         }
     }
@@ -168,7 +179,7 @@ impl Server {
     ) -> ModelError {
         let mut secrets: Vec<&str> = Vec::new();
         secrets.extend(self.api_key.as_ref().map(|key| key.expose_secret()));
-        secrets.extend(self.address.password());
+        secrets.extend(self.address.credentials());
         // Word by word: a server may quote a token without the scheme in front of it.
         let values = self
             .headers
@@ -179,6 +190,8 @@ impl Server {
                 .flat_map(str::split_whitespace)
                 .filter(|word| word.len() >= MIN_TOKEN_LENGTH),
         );
+        // The longest first, so that one inside another leaves no rest.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         let has_key = self.api_key.is_some() || self.headers.contains_key(key_header);
         make(Failures::new(
             model,

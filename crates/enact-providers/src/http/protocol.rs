@@ -46,6 +46,9 @@ pub(crate) trait Decode {
     /// Whether any event came.
     fn has_events(&self) -> bool;
 
+    /// How many bytes are kept that can only be given at the end.
+    fn kept_bytes(&self) -> usize;
+
     /// The chunks that can only be given at the end.
     fn finish(self, out: &mut VecDeque<Chunk>);
 }

@@ -1,15 +1,14 @@
 //! Server-sent events, read as they come, wherever the bytes are split.
 
-/// Far above any honest event, and a bound on what a broken server can make us keep.
-const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
-
 /// An event longer than any server has reason to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooLong;
 
 /// Takes bytes, gives the data of whole events.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SseParser {
+    /// A bound on what a broken server can make us keep.
+    max_event_bytes: usize,
     /// The line that has not ended yet.
     line: Vec<u8>,
     /// The data lines of the event that has not ended yet.
@@ -22,6 +21,18 @@ pub(super) struct SseParser {
 }
 
 impl SseParser {
+    /// Takes events of at most this many bytes.
+    pub(super) fn within(max_event_bytes: usize) -> Self {
+        Self {
+            max_event_bytes,
+            line: Vec::new(),
+            data: Vec::new(),
+            has_data: false,
+            after_return: false,
+            is_started: false,
+        }
+    }
+
     /// Reads on. Calls `emit` with the data of each event that is now whole.
     pub(super) fn push(
         &mut self,
@@ -35,7 +46,7 @@ impl SseParser {
             }
             let end = memchr::memchr2(b'\n', b'\r', bytes);
             let taken = end.unwrap_or(bytes.len());
-            if self.line.len() + self.data.len() + taken > MAX_EVENT_BYTES {
+            if self.line.len() + self.data.len() + taken > self.max_event_bytes {
                 return Err(TooLong);
             }
             let Some(end) = end else {
@@ -104,7 +115,7 @@ mod tests {
     use super::*;
 
     fn parse<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
-        let mut parser = SseParser::default();
+        let mut parser = SseParser::within(1000);
         let mut events = Vec::new();
         for piece in pieces {
             parser
@@ -152,8 +163,8 @@ mod tests {
 
     #[test]
     fn an_endless_line_is_refused() {
-        let mut parser = SseParser::default();
-        let piece = vec![b'x'; MAX_EVENT_BYTES / 2 + 1];
+        let mut parser = SseParser::within(1000);
+        let piece = [b'x'; 501];
         assert_eq!(parser.push(&piece, |_| {}), Ok(()));
         assert_eq!(parser.push(&piece, |_| {}), Err(TooLong));
     }

@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value};
 
+use super::spared::{Extra, Spared};
 use crate::http::json::{
     Fields, portable_arguments, portable_name, push_field, push_separated, push_string, push_value,
 };
@@ -29,6 +30,8 @@ pub(super) struct Shape<'a> {
     pub(super) demands_calls: bool,
     /// Whether replies come piece by piece even if they may come whole.
     pub(super) streams: bool,
+    /// What the server refuses.
+    pub(super) spared: Spared,
 }
 
 /// The whole body of a request.
@@ -41,8 +44,10 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
         "model",
         Some(|out: &mut String| push_string(out, shape.model)),
     );
+    let has_tools = !request.tools.is_empty();
+    let may_stream = !(has_tools && shape.spared.has(Extra::StreamedTools));
     match request.delivery {
-        Delivery::Whole if !shape.streams => {
+        Delivery::Whole if !(shape.streams && may_stream) => {
             // Servers refuse options of a stream where there is none.
             fields.leave_out("stream_options");
         }
@@ -50,7 +55,8 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
             fields.put("stream", Some(|out: &mut String| out.push_str("true")));
             fields.put(
                 "stream_options",
-                Some(|out: &mut String| out.push_str("{\"include_usage\":true}")),
+                (!shape.spared.has(Extra::StreamOptions))
+                    .then_some(|out: &mut String| out.push_str("{\"include_usage\":true}")),
             );
         }
     }
@@ -68,7 +74,6 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
             .map(|effort| move |out: &mut String| push_string(out, effort)),
     );
 
-    let has_tools = !request.tools.is_empty();
     fields.put(
         "tools",
         has_tools.then_some(|out: &mut String| {
@@ -77,14 +82,16 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
     );
     fields.put(
         "parallel_tool_calls",
-        has_tools.then_some(|out: &mut String| out.push_str("true")),
+        (has_tools && !shape.spared.has(Extra::ParallelToolCalls))
+            .then_some(|out: &mut String| out.push_str("true")),
     );
     let choice = match &request.tool_choice {
         ToolChoice::Auto if shape.demands_calls => &ToolChoice::Required,
         choice => choice,
     };
     // Servers refuse a choice among no tools, and `auto` is what they do unasked.
-    let is_told = has_tools && *choice != ToolChoice::Auto;
+    let is_taken = has_tools && !shape.spared.has(Extra::ToolChoice);
+    let is_told = is_taken && *choice != ToolChoice::Auto;
     fields.put(
         "tool_choice",
         is_told.then_some(|out: &mut String| push_tool_choice(out, choice)),

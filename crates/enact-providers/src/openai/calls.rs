@@ -1,11 +1,11 @@
 //! Which piece belongs to which tool call.
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::loose::Loose;
-use enact_core::model::Chunk;
+use super::nesting::Nesting;
+use enact_core::model::{Chunk, MAX_CALLS};
 
 /// A piece of a tool call as servers send it.
 #[derive(Debug, Deserialize)]
@@ -44,11 +44,12 @@ struct Call {
     index: Option<i64>,
     id: Option<String>,
     name: String,
-    arguments: String,
+    arguments: Nesting,
     extra_content: Option<Value>,
 }
 
-/// The calls of one reply, numbered without gaps in the order in which they began.
+/// The calls of one reply, numbered without gaps in the order in which they began. Beyond
+/// [`MAX_CALLS`] all is one call: the reply is cut off there.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     list: Vec<Call>,
@@ -87,10 +88,12 @@ impl Calls {
 
         let known = self.find(delta.index, id, name);
         let position = known.unwrap_or_else(|| {
-            self.list.push(Call {
-                index: delta.index,
-                ..Call::default()
-            });
+            if self.list.len() <= MAX_CALLS {
+                self.list.push(Call {
+                    index: delta.index,
+                    ..Call::default()
+                });
+            }
             self.list.len() - 1
         });
         let call = &mut self.list[position];
@@ -99,7 +102,7 @@ impl Calls {
         call.id = call.id.take().or_else(|| id.clone());
         let name = name.filter(|name| *name != call.name).map(str::to_owned);
         call.name.push_str(name.as_deref().unwrap_or_default());
-        call.arguments.push_str(&arguments);
+        call.arguments.push(&arguments);
         call.extra_content = delta.extra_content.or(call.extra_content.take());
         Chunk::Call {
             index: position,
@@ -126,7 +129,7 @@ impl Calls {
             None => false,
             // Without a number, another name can only be another call; with one, it may be the
             // rest of a name, unless the call is already complete.
-            Some(name) => (index.is_none() && name != call.name) || is_complete(&call.arguments),
+            Some(name) => (index.is_none() && name != call.name) || call.arguments.is_complete(),
         };
         (!is_new).then_some(position)
     }
@@ -134,10 +137,6 @@ impl Calls {
     fn last(&self, is_it: impl Fn(&Call) -> bool) -> Option<usize> {
         self.list.iter().rposition(is_it)
     }
-}
-
-fn is_complete(arguments: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(arguments).is_ok()
 }
 
 #[cfg(test)]

@@ -61,6 +61,7 @@ pub(crate) struct Decoder {
     reasoning: String,
     calls: Calls,
     reasoning_details: Vec<Value>,
+    kept_bytes: usize,
     usage: Option<Usage>,
     finish: Option<FinishReason>,
     is_done: bool,
@@ -131,7 +132,7 @@ impl Decoder {
         // A refusal stands in place of the content.
         out.extend(text_of(&delta.refusal).map(|text| Chunk::Text(text.to_owned())));
         for detail in delta.reasoning_details.into_iter().flatten() {
-            merge_detail(&mut self.reasoning_details, detail);
+            self.kept_bytes += merge_detail(&mut self.reasoning_details, detail);
         }
         for call in delta.tool_calls.into_iter().flatten() {
             out.push_back(self.calls.take(call));
@@ -183,6 +184,10 @@ impl Decode for Decoder {
 
     fn has_events(&self) -> bool {
         self.has_events
+    }
+
+    fn kept_bytes(&self) -> usize {
+        self.kept_bytes
     }
 
     fn finish(self, out: &mut VecDeque<Chunk>) {
@@ -241,25 +246,32 @@ fn some_text(value: Option<Value>) -> Option<String> {
 
 /// Pieces of one detail carry the same index and type: their texts follow each other, and what
 /// comes late, such as a signature, completes the whole. It is given back as one list.
-fn merge_detail(known: &mut Vec<Value>, detail: Value) {
+/// Says how many bytes there are more.
+fn merge_detail(known: &mut Vec<Value>, detail: Value) -> usize {
     let key = |value: &Value| (value.get("index").cloned(), value.get("type").cloned());
     let continued = known
         .last_mut()
         .filter(|last| last.get("index").is_some() && key(last) == key(&detail));
     let (Some(Value::Object(last)), Value::Object(fields)) = (continued, &detail) else {
+        let bytes = detail.to_string().len();
         known.push(detail);
-        return;
+        return bytes;
     };
+    let mut bytes = 0;
     for (name, value) in fields {
         let is_streamed = matches!(name.as_str(), "text" | "summary" | "data");
         match (last.get_mut(name), value) {
-            (Some(Value::String(text)), Value::String(more)) if is_streamed => text.push_str(more),
+            (Some(Value::String(text)), Value::String(more)) if is_streamed => {
+                text.push_str(more);
+                bytes += more.len();
+            }
             (Some(_), Value::Null) => {}
             _ => {
                 last.insert(name.clone(), value.clone());
             }
         }
     }
+    bytes
 }
 
 fn read_usage(usage: &Value) -> Option<Usage> {

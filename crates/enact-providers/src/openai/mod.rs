@@ -10,17 +10,21 @@ mod body;
 mod calls;
 mod decode;
 mod loose;
+mod nesting;
+mod spared;
 
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use secrecy::SecretString;
 
 use self::decode::{Decoder, Returned};
+use self::spared::{Extra, Refused};
 use crate::http::{self, Address, Protocol, Server};
 pub use enact_core::model::Timeouts;
 use enact_core::model::failure::{Failures, Words};
 use enact_core::model::{
-    Capabilities, LanguageModel, ModelError, ModelErrorKind, ModelOptions, ReplyStream, Request,
+    Capabilities, Delivery, LanguageModel, ModelError, ModelErrorKind, ModelOptions, ReplyStream,
+    Request,
 };
 
 const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
@@ -66,7 +70,9 @@ const WORDS: Words<'static> = Words {
 ///   to api.openai.com: its models stop, and their reasoning would count. See
 ///   [`OpenAi::with_default_max_tokens`].
 /// - A server that says that a bound does not fit into the context, or that it knows no `max_tokens`
-///   that nobody asked for, is asked again without it.
+///   that nobody asked for, is asked again without it. So is one that refuses `stream_options`,
+///   `parallel_tool_calls`, `tool_choice`, or to stream replies to requests with tools; the client
+///   remembers that.
 /// - Pictures that tools return travel in a user message behind the results of the turn, because
 ///   most servers refuse them in tool messages.
 /// - In earlier calls of the model, arguments that are not a JSON object are sent as `{}` and
@@ -82,6 +88,7 @@ pub struct OpenAi {
     demands_calls: bool,
     default_max_tokens: Bound,
     streams: bool,
+    refused: Refused,
 }
 
 /// How long a reply may be where a request does not say it.
@@ -103,6 +110,7 @@ impl OpenAi {
             demands_calls: false,
             default_max_tokens: Bound::Usual,
             streams: false,
+            refused: Refused::default(),
         }
     }
 
@@ -138,6 +146,7 @@ impl OpenAi {
     pub fn with_base_url(self, base_url: impl AsRef<str>) -> Result<Self, ModelError> {
         Ok(Self {
             server: self.server.at(Address::parse(base_url.as_ref(), ENDPOINT)?),
+            refused: Refused::default(),
             ..self
         })
     }
@@ -201,11 +210,21 @@ impl OpenAi {
     }
 
     /// The same with every reply streamed, also where nobody reads along: one that
-    /// [repeats itself](enact_core::model::cut_repetition) is then cut off early, not when it is whole.
+    /// [repeats itself](enact_core::model::cut_endless) is then cut off early, not when it is whole.
     #[must_use]
     pub fn with_replies_streamed(self) -> Self {
         Self {
             streams: true,
+            ..self
+        }
+    }
+
+    /// The same with another bound on the bytes of a reply's text, reasoning and calls:
+    /// [`max_reply_bytes`](enact_core::model::max_reply_bytes) unless told. A longer one is cut off.
+    #[must_use]
+    pub fn with_max_reply_bytes(self, bytes: usize) -> Self {
+        Self {
+            server: self.server.with_max_reply_bytes(bytes),
             ..self
         }
     }
@@ -239,18 +258,28 @@ impl OpenAi {
         }
     }
 
-    /// Asks with a bound, and without it if it is the bound that is refused.
-    async fn ask_bounded(&self, request: Request, bound: u32) -> ReplyStream<'_> {
-        let mut bounded = request.clone();
-        bounded.options.max_tokens = Some(bound);
-        let mut reply = http::stream(self, bounded);
-        match reply.next().await {
-            Some(Err(error)) if is_bound_refused(&error, &request) => {
-                let mut unbounded = request;
-                unbounded.options.max_tokens = None;
-                http::stream(self, unbounded)
+    /// Asks, and again without a bound or another thing that is refused and can be spared.
+    async fn ask(&self, mut request: Request, mut bound: Option<u32>) -> ReplyStream<'_> {
+        loop {
+            let shape = self.shape();
+            let mut asked = request.clone();
+            asked.options.max_tokens = bound;
+            if shape.spared.has(Extra::StreamedTools) && !request.tools.is_empty() {
+                asked.delivery = Delivery::Whole;
             }
-            first => Box::pin(stream::iter(first).chain(reply)),
+            let mut reply = http::stream(self, asked);
+            let first = reply.next().await;
+            if let Some(Err(error)) = &first {
+                if bound.is_some() && is_bound_refused(error, &request) {
+                    request.options.max_tokens = None;
+                    bound = None;
+                    continue;
+                }
+                if self.refused.learn(error, shape, &request) {
+                    continue;
+                }
+            }
+            return Box::pin(stream::iter(first).chain(reply));
         }
     }
 
@@ -264,6 +293,7 @@ impl OpenAi {
             },
             demands_calls: self.demands_calls,
             streams: self.streams,
+            spared: self.refused.spared(),
         }
     }
 }
@@ -329,10 +359,8 @@ impl LanguageModel for OpenAi {
         } = &request.options;
         let is_bounded = BOUND_FIELDS.iter().any(|name| extra.contains_key(*name));
         let usual = self.default_max_tokens().filter(|_| !is_bounded);
-        match max_tokens.or(usual) {
-            Some(bound) => Box::pin(self.ask_bounded(request, bound).flatten_stream()),
-            None => http::stream(self, request),
-        }
+        let bound = max_tokens.or(usual);
+        Box::pin(self.ask(request, bound).flatten_stream())
     }
 }
 

@@ -114,8 +114,11 @@ async fn a_folder_outlives_the_program() {
 async fn truth_the_cache_keeps_no_secret() {
     let folder = tempfile::tempdir().unwrap();
     let secrets = Secrets::new().with("hush-hush-0123").unwrap();
-    let step = call("tell", json!({"key": "hush-hush-0123"}))
+    let opaque = json!({"signature": "hush-hush-0123", "hush-hush-0123": ["hush-hush-0123"]});
+    let step = call("hush-hush-0123", json!({"key": "hush-hush-0123"}))
         .thinking("It is hush-hush-0123.")
+        .with_ids(["call-hush-hush-0123"])
+        .with_opaque(opaque.as_object().unwrap().clone())
         .reasoning("hush-hush-0123?");
     let model = Cached::in_folder(ScriptedModel::new([step]), folder.path()).unwrap();
     let model = model.with_secrets(secrets);
@@ -131,6 +134,7 @@ async fn truth_the_cache_keeps_no_secret() {
     let again = model.complete(ask("hi")).await.unwrap();
     assert_eq!(again.text, "It is [redacted].");
     assert_eq!(again.calls[0].arguments, r#"{"key":"[redacted]"}"#);
+    assert_eq!(again.calls[0].id.as_deref(), Some("call-[redacted]"));
 }
 
 #[cfg(unix)]

@@ -266,6 +266,30 @@ async fn secrets_are_not_in_the_file_also_when_they_come_in_pieces() {
 }
 
 #[tokio::test]
+async fn truth_no_string_of_a_recorded_reply_is_a_secret() {
+    let (_folder, file) = place();
+    let secret = "hush-hush-0123";
+    let opaque = json!({"signature": secret, (secret): [secret]});
+    let piece = |id: Option<&str>, name: &str| Chunk::Call {
+        index: 0,
+        id: id.map(str::to_owned),
+        name: Some(name.to_owned()),
+        arguments: String::new(),
+    };
+    let pieces = [
+        piece(Some(secret), "hush-hu"),
+        piece(None, "sh-0123"),
+        Chunk::Opaque(opaque.as_object().unwrap().clone()),
+        done(),
+    ];
+    let model = Recording::to_file(Pieces::new(pieces.map(Ok), None), &file).unwrap();
+    let model = model.with_secrets(Secrets::new().with(secret).unwrap());
+    model.complete(ask("hi")).await.unwrap();
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert!(!written.contains("hush-hu"), "{written}");
+}
+
+#[tokio::test]
 async fn what_cannot_be_written_down_fails() {
     struct Full;
     impl std::io::Write for Full {

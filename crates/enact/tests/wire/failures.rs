@@ -256,3 +256,25 @@ async fn the_wish_to_wait_is_passed_on() {
     assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
     assert_eq!(error.status(), Some(429));
 }
+
+#[tokio::test]
+async fn truth_errors_repeat_no_credentials_of_the_base_url() {
+    let server = TestServer::answering_anywhere(|received| {
+        let url = format!("{} me+you@x p@ss/word t0ken with space", received.path);
+        Turn::status(400).body(json!({"error": {"message": url}}).to_string())
+    });
+    let at = server
+        .base_url()
+        .replace("http://", "http://user-name:p%40ss%2Fword@");
+    let at = format!("{at}?token=t0ken%20with+space&n=1");
+    let model = OpenAi::new("m").with_base_url(at).unwrap();
+    let error = model.complete(ask("hi")).await.unwrap_err();
+    let shown = format!("{error} {error:?}");
+    for secret in ["user-name", "p@ss", "p%40ss", "t0ken"] {
+        assert!(!shown.contains(secret), "{secret}: {shown}");
+    }
+    assert!(shown.contains("[redacted]"), "{shown}");
+    let error = OpenAi::new("m").with_base_url("localhost/v1?token=t0ken");
+    let error = error.unwrap_err().to_string();
+    assert!(!error.contains("t0ken"), "{error}");
+}

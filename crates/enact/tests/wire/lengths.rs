@@ -1,10 +1,15 @@
 //! Replies that would have no end.
 
+use std::time::Duration;
+
+use enact::model::openai::Timeouts;
 use enact::model::{
-    Delivery, FinishReason, LanguageModel as _, ModelErrorKind, OpenAi, Reply, Request,
+    Chunk, Delivery, FinishReason, LanguageModel as _, MAX_CALLS, ModelErrorKind, OpenAi, Reply,
+    Request, cut_endless, max_reply_bytes,
 };
 use enact::{ReAct, Tools, values};
 use enact_test_server::{TestServer, Turn};
+use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 
 use crate::{ask, client};
@@ -190,4 +195,142 @@ async fn truth_replies_can_be_streamed_where_nobody_reads_along() {
         .map(|sent| sent.json()["stream"].clone())
         .collect();
     assert_eq!(streams, [Value::Null, Value::Bool(true)]);
+}
+
+/// Events of one delta each.
+fn deltas(deltas: impl IntoIterator<Item = Value>) -> Turn {
+    let event = |delta| json!({"choices": [{"index": 0, "delta": delta}]});
+    let events = deltas.into_iter().map(event);
+    Turn::raw_chunks(events.map(|event| format!("data: {event}\n\n"))).then_stall()
+}
+
+#[tokio::test]
+async fn truth_a_reply_that_calls_without_end_is_cut_off() {
+    let call = |index: usize| {
+        let arguments = json!({"query": format!("{index} {}", index * 7919)}).to_string();
+        let function = json!({"name": "search", "arguments": arguments});
+        json!({"tool_calls": [{"index": index, "id": format!("c{index}"), "function": function}]})
+    };
+    let reply = ending(deltas((0..2_000).map(call))).await;
+    // What is cut off is no reply: none of its calls is made.
+    assert_eq!((reply.finish, reply.calls.len()), (FinishReason::Length, 0));
+    assert!(reply.repeats);
+    assert!(reply.usage.output_tokens > 500, "{:?}", reply.usage);
+
+    let many = |count: usize| {
+        let calls = (0..count).map(|index| ("search", json!({"query": index * 7919})));
+        Turn::calls(calls)
+    };
+    for delivery in [Delivery::Streamed, Delivery::Whole] {
+        let server = TestServer::start([many(MAX_CALLS), many(3_000)]).await;
+        let asked = || ask("hi").with_delivery(delivery);
+        let most = client(&server).complete(asked()).await.unwrap();
+        assert_eq!((most.calls.len(), most.repeats), (MAX_CALLS, false));
+        let more = client(&server).complete(asked()).await.unwrap();
+        assert_eq!((more.calls.len(), more.repeats), (0, true));
+    }
+}
+
+#[tokio::test]
+async fn truth_a_reply_has_a_bound_of_bytes() {
+    let most = max_reply_bytes(Some(8192));
+    let long: String = (0..most / 4).map(|number| format!("{number} ")).collect();
+    let pieces = long.as_bytes().chunks(10_000);
+    let pieces = pieces.map(|piece| json!({"content": String::from_utf8_lossy(piece)}));
+    let reply = ending(deltas(pieces)).await;
+    assert_eq!(
+        (reply.text.len(), reply.finish),
+        (most, FinishReason::Length)
+    );
+    assert!(long.starts_with(&reply.text) && !reply.repeats);
+    assert!(reply.usage.output_tokens > 1_000, "{:?}", reply.usage);
+
+    // In one piece, too, in a stream and without.
+    for delivery in [Delivery::Streamed, Delivery::Whole] {
+        let server = TestServer::start([Turn::text(&*long)]).await;
+        let asked = ask("hi").with_delivery(delivery);
+        let reply = client(&server).complete(asked).await.unwrap();
+        assert_eq!(
+            (reply.text.len(), reply.finish),
+            (most, FinishReason::Length)
+        );
+    }
+    let server = TestServer::start([Turn::text(&*long)]).await;
+    let roomy = client(&server).with_max_reply_bytes(64 * 1024 * 1024);
+    assert_eq!(roomy.complete(ask("hi")).await.unwrap().text, long);
+}
+
+#[tokio::test]
+async fn truth_what_is_far_too_long_is_not_even_read() {
+    let huge = "0123456789".repeat(900_000);
+    let body = json!({"choices": [{"message": {"content": huge}, "finish_reason": "stop"}]});
+    let whole = Turn::status(200).body(body.to_string());
+    let event = Turn::events([json!({"choices": [{"delta": {"content": huge}}]})]);
+    // No end, and no reply in it.
+    let spaces = Turn::raw_chunks((0..200).map(|_| " ".repeat(10_000))).then_stall();
+    for turn in [whole, event, spaces] {
+        let server = TestServer::start([turn]).await;
+        let reply = client(&server).complete(ask("hi")).await.unwrap();
+        assert_eq!((&*reply.text, reply.finish), ("", FinishReason::Length));
+        assert!(reply.usage.output_tokens > 1_000, "{:?}", reply.usage);
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn truth_a_reply_that_is_always_ready_holds_nobody_up() {
+    let ready = stream::repeat_with(|| Ok(Chunk::Text(String::new())));
+    let mut reply = cut_endless(Box::pin(ready), 0, 1_000);
+    let all = async { while reply.next().await.is_some() {} };
+    let limit = Duration::from_millis(50);
+    assert!(tokio::time::timeout(limit, all).await.is_err());
+}
+
+/// A server that sends the same bytes for as long as somebody reads them.
+async fn babbling(first: &'static [u8], again: &'static [u8]) -> String {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let _ = socket.read(&mut [0; 65_536]).await;
+            let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+            let _ = socket.write_all(head).await;
+            let _ = socket.write_all(first).await;
+            while socket.write_all(again).await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    });
+    format!("http://{address}/v1")
+}
+
+const EMPTY: &[u8] = b"data: {\"choices\":[{\"index\":0,\"delta\":{}}]}\n\n";
+
+#[tokio::test(start_paused = true)]
+async fn truth_signs_of_life_are_no_reply() {
+    let timeouts = Timeouts {
+        first_byte: Duration::from_millis(300),
+        idle: Duration::from_millis(300),
+        ..Timeouts::default()
+    };
+    for (again, limit) in [(&b": ping\n\n"[..], "first_byte"), (EMPTY, "idle")] {
+        let model = OpenAi::new("m").with_base_url(babbling(b"", again).await);
+        let model = model.unwrap().with_timeouts(timeouts);
+        let error = model.complete(ask("hi")).await.unwrap_err();
+        assert_eq!(error.kind(), ModelErrorKind::Timeout);
+        assert!(error.to_string().contains(limit), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn truth_a_finished_reply_is_taken_soon_whatever_follows() {
+    let done =
+        b"data: {\"choices\":[{\"delta\":{\"content\":\"42\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let model = OpenAi::new("m").with_base_url(babbling(done, EMPTY).await);
+    let reply = tokio::time::timeout(Duration::from_secs(20), async {
+        model.unwrap().complete(ask("hi")).await.unwrap()
+    });
+    assert_eq!(reply.await.unwrap().text, "42");
 }

@@ -149,7 +149,7 @@ fn whole_if(chunks: Vec<Chunk>, secrets: &Secrets) -> Vec<Chunk> {
     let mut calls = reply.calls.iter();
     let is_held = secrets.is_in(&reply.text)
         || secrets.is_in(&reply.reasoning)
-        || calls.any(|call| secrets.is_in(&call.arguments));
+        || calls.any(|call| secrets.is_in(&call.name) || secrets.is_in(&call.arguments));
     if !is_held {
         return chunks;
     }

@@ -1,0 +1,178 @@
+//! Replies that would have no end are cut off: a small model that falls into a loop would write until
+//! its length limit, a broken server for ever, and hold a run for as long.
+
+use std::collections::VecDeque;
+
+use futures_util::{StreamExt as _, stream};
+
+use super::repetition::{Channel, Tail};
+use super::{Chunk, FinishReason, ModelError, ReplyStream, Usage};
+
+/// How many tool calls a reply holds at most.
+pub const MAX_CALLS: usize = 128;
+/// How many bytes a reply holds at most, whatever was asked for.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// How many bytes a reply may always hold: bounds of tokens do not count everything.
+const FEWEST_BYTES: usize = 64 * 1024;
+/// More bytes than a token has in any text.
+const BYTES_OF_TOKEN: usize = 32;
+/// What goes back to the provider unread has names and marks around it.
+const OPAQUE_FACTOR: usize = 4;
+
+/// How many bytes of text, reasoning and calls a reply holds at most when it may have this many tokens:
+/// 32 for each, from 64 KiB up to 4 MiB.
+///
+/// ```
+/// use enact::model::max_reply_bytes;
+///
+/// assert_eq!(max_reply_bytes(Some(8192)), 256 * 1024);
+/// assert_eq!(max_reply_bytes(None), 4 * 1024 * 1024);
+/// ```
+pub fn max_reply_bytes(max_tokens: Option<u32>) -> usize {
+    let tokens = max_tokens.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
+    tokens.map_or(MOST_BYTES, |tokens| {
+        let bytes = tokens.saturating_mul(BYTES_OF_TOKEN);
+        bytes.clamp(FEWEST_BYTES, MOST_BYTES)
+    })
+}
+
+/// Cuts a reply off that would have no end:
+///
+/// - It repeats itself: the last 3,000 characters of its text, its reasoning or its calls are one text
+///   of at most 300 characters, over and over, and more of it comes. Or it holds more than
+///   [`MAX_CALLS`] calls. It ends with [`Chunk::Repeats`].
+/// - It is longer than `max_bytes`; see [`max_reply_bytes`].
+///
+/// Either way it ends with [`FinishReason::Length`]. What it cost is estimated from its bytes and those
+/// of the prompt, because providers report usage at the end.
+///
+/// For those who write clients: every client of enact does this to its replies. It lets others run
+/// between chunks, so that a reply which is always ready holds up no clock and no cancellation.
+pub fn cut_endless(
+    reply: ReplyStream<'_>,
+    prompt_bytes: usize,
+    max_bytes: usize,
+) -> ReplyStream<'_> {
+    let watched = Watched {
+        reply: Some(reply),
+        ready: VecDeque::new(),
+        tail: Tail::default(),
+        prompt_bytes,
+        max_bytes,
+        written_bytes: 0,
+    };
+    Box::pin(stream::unfold(watched, Watched::next))
+}
+
+struct Watched<'a> {
+    /// Dropped when the reply is cut off: the server learns that nobody reads on.
+    reply: Option<ReplyStream<'a>>,
+    ready: VecDeque<Chunk>,
+    tail: Tail,
+    prompt_bytes: usize,
+    max_bytes: usize,
+    written_bytes: usize,
+}
+
+/// Why a reply is cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    Repeats,
+    TooLong,
+}
+
+impl Watched<'_> {
+    async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Self)> {
+        if let Some(chunk) = self.ready.pop_front() {
+            return Some((Ok(chunk), self));
+        }
+        tokio::task::consume_budget().await;
+        let chunk = match self.reply.as_mut()?.next().await? {
+            Ok(chunk) => chunk,
+            Err(error) => return Some((Err(error), self)),
+        };
+        let cut = match &chunk {
+            Chunk::Text(text) => self.take(Channel::Text, &[text], 0),
+            Chunk::Reasoning(text) => self.take(Channel::Reasoning, &[text], 0),
+            Chunk::Call { index, .. } if *index >= MAX_CALLS => Some(Cut::Repeats),
+            // All calls in a row: the same call can be written over and over, too, under other ids.
+            Chunk::Call {
+                id,
+                name,
+                arguments,
+                ..
+            } => {
+                let name = name.as_deref().unwrap_or_default();
+                let id = id.as_ref().map_or(0, String::len);
+                self.take(Channel::Calls, &[name, arguments], id)
+            }
+            Chunk::Opaque(fields) => {
+                let bytes = serde_json::to_vec(fields).map_or(0, |text| text.len());
+                let most = self.max_bytes.saturating_mul(OPAQUE_FACTOR);
+                (bytes > most).then_some(Cut::TooLong)
+            }
+            // It had no time to be cut off, but it is no less repetition.
+            Chunk::Finish(FinishReason::Length) if self.tail.repeats() => {
+                self.ready.push_back(chunk);
+                return Some((Ok(Chunk::Repeats), self));
+            }
+            Chunk::Restart => {
+                self.tail = Tail::default();
+                self.written_bytes = 0;
+                None
+            }
+            _ => None,
+        };
+        match cut {
+            None => Some((Ok(chunk), self)),
+            Some(cut) => {
+                self.cut_off(cut, chunk);
+                self.ready.pop_front().map(|chunk| (Ok(chunk), self))
+            }
+        }
+    }
+
+    /// Takes more of the reply, unless it has to be cut off before. `unread` bytes belong to it that
+    /// say nothing.
+    fn take(&mut self, channel: Channel, texts: &[&str], unread: usize) -> Option<Cut> {
+        let bytes = unread + texts.iter().map(|text| text.len()).sum::<usize>();
+        if bytes == 0 {
+            return None;
+        }
+        self.tail.turn_to(channel);
+        // Looked at when more comes: what ends by itself was meant so, however long.
+        if self.tail.is_worth_a_look() && self.tail.repeats() {
+            return Some(Cut::Repeats);
+        }
+        if bytes > self.max_bytes.saturating_sub(self.written_bytes) {
+            return Some(Cut::TooLong);
+        }
+        self.written_bytes += bytes;
+        texts.iter().for_each(|text| self.tail.push(text));
+        None
+    }
+
+    /// Ends the reply before this chunk, or in the middle of it if it is too long.
+    fn cut_off(&mut self, cut: Cut, mut chunk: Chunk) {
+        self.reply = None;
+        let room = self.max_bytes.saturating_sub(self.written_bytes);
+        let text = match &mut chunk {
+            Chunk::Text(text) | Chunk::Reasoning(text) => Some(text),
+            Chunk::Call { arguments, .. } => Some(arguments),
+            _ => None,
+        };
+        if cut == Cut::TooLong
+            && let Some(text) = text
+        {
+            text.truncate(text.floor_char_boundary(room));
+            self.written_bytes += text.len();
+            self.ready.push_back(chunk);
+        }
+        let usage = Usage::estimated(self.prompt_bytes, self.written_bytes);
+        self.ready.push_back(Chunk::Usage(usage));
+        if cut == Cut::Repeats {
+            self.ready.push_back(Chunk::Repeats);
+        }
+        self.ready.push_back(Chunk::Finish(FinishReason::Length));
+    }
+}
