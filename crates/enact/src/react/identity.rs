@@ -228,7 +228,10 @@ impl RunState {
         if let (Some(problem), false) = (self.misfit(&state.call), is_gone) {
             changes.push(format!("the call cannot be made again: {problem}"));
         }
-        asked(state, self.asks(acting, state, QuestionKind::InDoubt, changes))
+        asked(
+            state,
+            self.asks(acting, state, QuestionKind::InDoubt, changes),
+        )
     }
 
     fn asks_again(&self, acting: &Acting, state: &CallState, changes: Vec<String>) -> Event {
@@ -237,7 +240,10 @@ impl RunState {
                        another tool";
             return refused(state, why.to_owned());
         }
-        asked(state, self.asks(acting, state, QuestionKind::Confirm, changes))
+        asked(
+            state,
+            self.asks(acting, state, QuestionKind::Confirm, changes),
+        )
     }
 
     /// Whether the rule for the tool of a call demands a person.

@@ -304,7 +304,9 @@ impl Replied {
 
     /// The thought; the text, if it was not read as a step.
     pub fn thought(&self) -> &str {
-        let thought = self.stepped().and_then(|stepped| stepped.thought.as_deref());
+        let thought = self
+            .stepped()
+            .and_then(|stepped| stepped.thought.as_deref());
         thought.unwrap_or(&self.reply.text)
     }
 

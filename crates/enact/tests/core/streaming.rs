@@ -5,8 +5,8 @@ use enact::model::{
     Capabilities, Chunk, Delivery, LanguageModel, ModelError, ModelErrorKind, ReplyStream, Request,
     ScriptedModel, call, say,
 };
-use enact::run::{Event, Reading};
 use enact::run::store::{MemoryStore, RunFilter, Store as _};
+use enact::run::{Event, Reading};
 use enact::{
     ErrorKind, FnTool, Outcome, Predict, Settings, TerminationReason, ToolContext, ToolError,
     Tools, Update, values,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use enact::model::{FinishReason, ImageSource, ModelErrorKind, Part};
 use enact::run::{
-    Answerer, Completion, Decision, Entry, Event, Notice, PredictorName, QuestionKind, RepairKind,
-    Reading, Standing, StepOutcome, TerminationReason,
+    Answerer, Completion, Decision, Entry, Event, Notice, PredictorName, QuestionKind, Reading,
+    RepairKind, Standing, StepOutcome, TerminationReason,
 };
 use enact::tool::{Confirmation, Effect};
 use serde::de::DeserializeOwned;

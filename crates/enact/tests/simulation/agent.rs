@@ -252,8 +252,9 @@ impl Agent {
 
 /// How often a model was asked, as the log knows it.
 pub fn outcomes(state: &RunState) -> u64 {
-    let asked = state.run().events().filter(|event| {
-        matches!(event, Event::Replied(_) | Event::ModelFailed { .. })
-    });
+    let asked = state
+        .run()
+        .events()
+        .filter(|event| matches!(event, Event::Replied(_) | Event::ModelFailed { .. }));
     asked.count() as u64
 }

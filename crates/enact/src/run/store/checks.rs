@@ -54,10 +54,7 @@ fn tool_started(position: u64) -> Record {
 
 fn finished(position: u64) -> Record {
     let reason = TerminationReason::Success;
-    record(
-        position,
-        Event::Finished { reason },
-    )
+    record(position, Event::Finished { reason })
 }
 
 fn ensure(holds: bool, what: &str) -> Result<(), String> {

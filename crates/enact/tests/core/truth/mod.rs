@@ -1,9 +1,12 @@
 //! No answer is lost, none is wrong without a word, and every loop ends.
 
 mod bounds;
+mod calls;
 mod ending;
 mod forms;
+mod numbers;
 mod refusal;
 mod stall;
+pub(crate) mod submitting;
 mod talk;
 mod views;

@@ -166,9 +166,9 @@ async fn truth_a_refusal_survives_a_crash() {
     let done = played.call(values! { question: "q" }).await;
     let records = done.run().records().to_vec();
     for cut in 1..records.len() {
-        let asked = records[..cut]
-            .iter()
-            .filter(|record| record.event.is_step() || matches!(record.event, Event::ModelFailed { .. }));
+        let asked = records[..cut].iter().filter(|record| {
+            record.event.is_step() || matches!(record.event, Event::ModelFailed { .. })
+        });
         let rest: Vec<ScriptStep> = script().into_iter().skip(asked.count()).collect();
         let again = agent("question -> answer", search_and_add(), rest);
         let run = Run::try_from(records[..cut].to_vec()).unwrap();
