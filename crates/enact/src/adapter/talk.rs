@@ -20,7 +20,7 @@ pub(crate) enum Talk {
 }
 
 /// Marks that only calls and their results have.
-const MARKS: [&str; 29] = [
+const MARKS: [&str; 28] = [
     "<tool_call",
     "</tool_call",
     "<tool_response",
@@ -43,7 +43,6 @@ const MARKS: [&str; 29] = [
     "[args]{",
     "<arg_key>",
     "<invoke name=",
-    "<invoke",
     "<function_results",
     "<next_tool_name>",
     "<next_tool_args>",

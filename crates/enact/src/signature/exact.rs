@@ -108,6 +108,10 @@ pub(super) fn loss(number: &str) -> Option<&'static str> {
         return Some("it has more than 64 bits");
     }
     let whole = integer(number)?;
+    // The shortest spelling of a float means that float.
+    if integer(&format!("{float:e}")) == Some(whole.clone()) {
+        return None;
+    }
     let whole = whole
         .as_i64()
         .map(i128::from)
@@ -265,6 +269,7 @@ mod tests {
             "1e300",
             "0e-400",
             "2.0",
+            "9.223372036854776e18",
         ] {
             let exact = parse(token).unwrap();
             assert_eq!(exact.value, serde_json::from_str::<Value>(token).unwrap());
