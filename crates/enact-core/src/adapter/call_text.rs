@@ -3,9 +3,11 @@
 use serde_json::Value;
 
 use super::outputs::cut_off;
+use super::sections::{ARGS, THOUGHT, TOOL};
 use super::task::{Task, Tooling};
 use super::{
-    Misread, Read, ReadCall, Repair, RepairKind, StepReply, calls, json_text, tagged, thinking,
+    Misread, Read, ReadCall, Repair, RepairKind, StepReply, calls, chat, foreign, json_text,
+    tagged, thinking, xml,
 };
 use crate::model::{FinishReason, Reply};
 use crate::signature::Values;
@@ -60,14 +62,43 @@ fn unlike_json(
     finish: FinishReason,
 ) -> Option<Result<Found, Unread>> {
     let mut repairs = Vec::new();
+    // A call that was cut off is not to be taken for a whole one.
+    if finish != FinishReason::Length
+        && let Some(step) = foreign::find(tooling, text, &mut repairs)
+    {
+        return Some(Ok((step, repairs)));
+    }
+    repairs.clear();
     if let Some(tagged) = tagged(tooling, text, finish, &mut repairs) {
         return Some(tagged.map(|step| (step, repairs)));
     }
     if finish == FinishReason::Length {
         return None;
     }
-    let found = code(tooling, text).or_else(|| labelled(task, tooling, text));
+    let bare = foreign::without_tokens(text);
+    let text = bare.as_deref().unwrap_or(text);
+    let found = sections(tooling, text, finish)
+        .or_else(|| code(tooling, text))
+        .or_else(|| labelled(task, tooling, text));
     found.map(Ok)
+}
+
+/// A step under the markers or between the tags of another adapter, whose tools are known.
+fn sections(tooling: &Tooling, text: &str, finish: FinishReason) -> Option<Found> {
+    let marked = chat::scan(text);
+    let sections = match marked.has_any([TOOL].into_iter()) {
+        true => marked,
+        false => xml::scan(text, &[THOUGHT, TOOL, ARGS]),
+    };
+    if !sections.has_any([TOOL].into_iter()) {
+        return None;
+    }
+    let read = sections.step(tooling, finish, "").ok()?;
+    let calls = &read.value.calls;
+    let is_known = calls
+        .iter()
+        .all(|call| calls::is_known(tooling, &call.name));
+    (is_known && !calls.is_empty()).then_some((read.value, read.repairs))
 }
 
 /// A step in another form than the one that was asked for, and not as JSON, where its calls can be
@@ -108,7 +139,13 @@ fn code(tooling: &Tooling, text: &str) -> Option<Found> {
     let mut repairs = Vec::new();
     let mut read = Vec::new();
     while !rest.trim().is_empty() && read.len() < CALLS {
-        let (call, after) = expression(tooling, rest)?;
+        let Some((call, after)) = expression(tooling, rest) else {
+            // What is done with a result is no further call.
+            if read.is_empty() || !rest.lines().all(is_remark) {
+                return None;
+            }
+            break;
+        };
         read.extend(tagged::code_call(tooling, call, &mut repairs)?);
         rest = after.trim_start_matches([',', ';', ' ', '\t', '\n', '\r']);
     }
@@ -120,10 +157,17 @@ fn code(tooling: &Tooling, text: &str) -> Option<Found> {
     (!step.calls.is_empty()).then_some((step, repairs))
 }
 
+/// Whether a line of code shows something or says something.
+fn is_remark(line: &str) -> bool {
+    let line = line.trim();
+    line.is_empty() || line.starts_with('#') || line.starts_with("print(")
+}
+
 /// The call that a text of code begins with, and what comes after it.
 fn expression<'a>(tooling: &Tooling, text: &'a str) -> Option<(&'a str, &'a str)> {
     let text = text.trim_start();
-    let text = text.strip_prefix('[').unwrap_or(text).trim_start();
+    let text = text.strip_prefix(['[', '@']).unwrap_or(text).trim_start();
+    let text = text.strip_prefix("await ").unwrap_or(text);
     // `result = tool(…)` and `print(tool(…))` are calls as well.
     if let Some((name, value)) = text.split_once('=')
         && !name.trim().is_empty()
@@ -223,7 +267,7 @@ fn call_between(tooling: &Tooling, body: &str, repairs: &mut Vec<Repair>) -> Opt
         let name = calls::resolve_name(tooling, name.trim_matches(['"', '\'']), repairs);
         let args = args.trim();
         let args = args.strip_suffix("</function>").unwrap_or(args);
-        let args = match parameters(args) {
+        let args = match foreign::tagged_values(tooling.spec(&name), args) {
             Some(args) => Ok(args),
             None => calls::args_of_text(args, repairs),
         };
@@ -237,19 +281,4 @@ fn call_between(tooling: &Tooling, body: &str, repairs: &mut Vec<Repair>) -> Opt
     let mut step = calls::step_of_value(tooling, &found.value, repairs)?;
     repairs.extend(found.repairs);
     step.calls.pop()
-}
-
-/// Arguments in tags of their own: `<parameter=name>value</parameter>`.
-fn parameters(body: &str) -> Option<Values> {
-    let mut args = Values::new();
-    let mut rest = body.trim();
-    while let Some(named) = rest.strip_prefix("<parameter=") {
-        let (name, value) = named.split_once('>')?;
-        let (value, after) = value.split_once("</parameter>")?;
-        let value = value.trim();
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
-        args.insert(name.trim().to_owned(), value);
-        rest = after.trim_start();
-    }
-    (!args.is_empty() && rest.trim().is_empty()).then_some(args)
 }

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::task::{Completion, Task, Tooling};
-use super::{ReadCall, Repair, RepairKind, StepReply, UnreadableArgs, json_text, names};
+use super::{ReadCall, Repair, RepairKind, StepReply, UnreadableArgs, forms, json_text, names};
 use crate::model::FinishReason;
 use crate::signature::Values;
+use crate::tool::ToolSpec;
 
 const NAME_KEYS: [&str; 6] = [
     "next_tool_name",
@@ -28,14 +29,20 @@ const ARGS_KEYS: [&str; 8] = [
 const LIST_KEYS: [&str; 3] = ["tool_calls", "calls", "next_tool_calls"];
 const THOUGHT_KEYS: [&str; 4] = ["next_thought", "thought", "reasoning", "content"];
 
+/// Names of the tool that ends a task, whichever it is.
+const COMPLETING: [&str; 4] = ["submit", "finish", "final_answer", "finalanswer"];
+
 /// How much of unreadable arguments is kept in a problem.
 const RAW: usize = 4000;
 
 /// The tool that a name means: itself, or the only one it can mean.
 pub(super) fn resolve_name(tooling: &Tooling, written: &str, repairs: &mut Vec<Repair>) -> String {
-    let names = tooling.specs.iter().map(|spec| spec.name.as_str());
+    let names = || tooling.specs.iter().map(|spec| spec.name.as_str());
+    // Llama calls a tool by a method of it.
+    let method = || names::meant(written.trim().strip_suffix(".call")?, names());
     let ending = || names::ends_task(written).then(|| tooling.completion.tool_name());
-    let Some(name) = names::meant(written, names).or_else(ending) else {
+    let meant = names::meant(written, names()).or_else(method);
+    let Some(name) = meant.or_else(ending) else {
         return written.trim().to_owned();
     };
     if name != written {
@@ -63,11 +70,11 @@ pub(super) fn args_of_text(
     if matches!(trimmed, "" | "null" | "None") {
         return Ok(Values::new());
     }
-    match serde_json::from_str::<Value>(trimmed) {
-        Ok(Value::Object(args)) => return Ok(args),
+    match json_text::parse(trimmed, repairs) {
+        Some(Value::Object(args)) => return Ok(args),
         // Encoded twice: the object is inside a JSON text.
-        Ok(Value::String(inner)) if inner.trim_start().starts_with('{') => {
-            if let Ok(Value::Object(args)) = serde_json::from_str(&inner) {
+        Some(Value::String(inner)) if inner.trim_start().starts_with('{') => {
+            if let Some(Value::Object(args)) = json_text::parse(&inner, repairs) {
                 repairs.push(Repair::new(
                     RepairKind::Json,
                     "the arguments were encoded twice",
@@ -75,8 +82,8 @@ pub(super) fn args_of_text(
                 return Ok(args);
             }
         }
-        Ok(other) => return Err(not_an_object(text, &other)),
-        Err(_) => {}
+        Some(other) => return Err(not_an_object(text, &other)),
+        None => {}
     }
     match json_text::find(trimmed, FinishReason::Stop, Value::is_object) {
         Ok(json_text::Found {
@@ -170,13 +177,18 @@ fn calls_of_value(
 fn call_of_value(tooling: &Tooling, value: &Value, repairs: &mut Vec<Repair>) -> Option<ReadCall> {
     let fields = value.as_object()?;
     // OpenAI nests name and arguments under `function`.
-    if let Some(inner @ Value::Object(_)) = fields.get("function") {
+    let nested = ["function", "function_call", "tool_call"];
+    let nested = nested.iter().find_map(|key| fields.get(*key));
+    if let Some(inner @ Value::Object(_)) = nested {
         let call = call_of_value(tooling, inner, repairs)?;
         let id = fields.get("id").and_then(Value::as_str).map(str::to_owned);
         return Some(ReadCall {
             id: id.or(call.id),
             ..call
         });
+    }
+    if let Some(call) = under_its_name(tooling, fields) {
+        return Some(call);
     }
     let name = NAME_KEYS
         .iter()
@@ -195,16 +207,40 @@ fn call_of_value(tooling: &Tooling, value: &Value, repairs: &mut Vec<Repair>) ->
     })
 }
 
+/// `{"tool": {…}}`, where these can only be the tool's arguments.
+fn under_its_name(tooling: &Tooling, fields: &Values) -> Option<ReadCall> {
+    let mut list = fields.iter();
+    let (Some((name, Value::Object(args))), None) = (list.next(), list.next()) else {
+        return None;
+    };
+    let spec = tooling.spec(name)?;
+    let is_output = tooling.declared.outputs().iter().any(|f| f.name == *name);
+    (!is_output && are_arguments(spec, args)).then(|| ReadCall {
+        id: None,
+        name: name.clone(),
+        args: Ok(args.clone()),
+    })
+}
+
+/// Whether an object has the arguments that a tool needs, and nothing else.
+pub(super) fn are_arguments(spec: &ToolSpec, args: &Values) -> bool {
+    let properties = &spec.parameters["properties"];
+    let is_known = |name: &String| properties.get(name).is_some();
+    let required = spec.required();
+    !args.is_empty()
+        && args.keys().all(is_known)
+        && required.iter().all(|name| args.contains_key(*name))
+}
+
 /// The committing call, if an object is just the declared outputs.
 pub(super) fn bare_outputs(tooling: &Tooling, value: &Value) -> Option<ReadCall> {
-    if tooling.completion != Completion::Submit {
-        return None;
-    }
     let fields = value.as_object().filter(|fields| !fields.is_empty())?;
     let outputs = tooling.declared.outputs();
-    let is_declared = fields
-        .keys()
-        .all(|name| outputs.iter().any(|field| field.name == *name));
+    let is_output = |name: &str| outputs.iter().any(|field| field.name == name);
+    let is_declared = fields.keys().any(|name| is_output(name))
+        && fields
+            .keys()
+            .all(|name| is_output(name) || forms::is_aside(name));
     let is_complete = outputs
         .iter()
         .all(|field| fields.contains_key(&field.name) || !field.is_required());

@@ -33,8 +33,10 @@ pub(super) fn read(ty: &Type, text: &str, repairs: &mut Vec<Repair>) -> Value {
     if ty.is_str() {
         return raw();
     }
-    let parsed = serde_json::from_str::<Value>(text).ok();
+    let mut made = Vec::new();
+    let parsed = json_text::parse(text, &mut made);
     if let Some(value) = parsed.filter(|value| admits(ty, value)) {
+        repairs.extend(made);
         return value;
     }
     if let Some(option) = options(ty).and_then(|options| to_option(&raw(), options)) {

@@ -4,6 +4,8 @@
 //! long as every declared output is there, that is an answer: as a JSON object, between tags, under
 //! markers, behind labels, or, where one value is declared, as nothing but that value.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::outputs::{self, normal};
@@ -14,8 +16,19 @@ use super::{
 use crate::model::{FinishReason, Reply};
 use crate::signature::{Field, Values};
 
-/// Fields that models add to the declared ones, and that are no reason to doubt an object.
-const ASIDES: [&str; 4] = ["reasoning", "thought", "next_thought", "confidence"];
+/// Fields in which models say why, beside the declared ones.
+const THOUGHTS: [&str; 8] = [
+    "reasoning",
+    "thought",
+    "next_thought",
+    "thoughts",
+    "thinking",
+    "rationale",
+    "explanation",
+    "analysis",
+];
+/// What else models add to the declared fields, and that is no reason to doubt an object.
+const ASIDES: [&str; 1] = ["confidence"];
 
 /// Outputs that were found in a reply.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,8 +51,67 @@ const FORMS: [Form; 4] = [
 
 /// Finds all outputs of a task in a reply, looking for the form of the adapter called `own` first.
 pub(crate) fn find(task: &Task, own: &str, reply: &Reply) -> Option<Found> {
+    let picked = structured(task, own, reply).or_else(|| bare(task, reply))?;
+    Some(checked(task, picked))
+}
+
+/// The same, but never nothing but the value.
+pub(crate) fn find_structured(task: &Task, own: &str, reply: &Reply) -> Option<Found> {
+    Some(checked(task, structured(task, own, reply)?))
+}
+
+fn checked(task: &Task, (picked, repairs): Picked) -> Found {
+    match outputs::complete(task, picked, repairs, "") {
+        Ok(read) => Found::Outputs(read),
+        Err(misread) => Found::Invalid(misread.problem.trim().trim_end_matches('.').to_owned()),
+    }
+}
+
+/// Declared outputs that were handed in as an object, apart from fields that were not asked for.
+#[derive(Debug)]
+pub(crate) struct Apart {
+    /// The outputs, and what may be meant for one if not all are there.
+    pub(crate) values: Values,
+    /// A thought among the other fields.
+    pub(crate) thought: Option<String>,
+}
+
+/// Sets the outputs of an object apart from what stands beside them: anything if they are all there,
+/// else what is known to be no output.
+pub(crate) fn set_apart(fields: &[Field], given: Values, repairs: &mut Vec<Repair>) -> Apart {
+    let mut rest = given;
+    let is_whole = covers(fields, rest.keys().map(String::as_str));
+    let mut values = outputs::pick(fields, &mut rest, repairs);
+    let mut dropped = Vec::new();
+    let mut thought = None;
+    for (name, value) in rest {
+        let is_thought = THOUGHTS.contains(&normal(&name).as_str());
+        if !is_whole && !is_aside(&name) {
+            values.insert(name, value);
+            continue;
+        }
+        dropped.push(format!("`{name}`"));
+        if let (true, None, Value::String(text)) = (is_thought, &thought, value) {
+            thought = Some(text);
+        }
+    }
+    if !dropped.is_empty() {
+        let detail = format!("{} beside the outputs: left out", dropped.join(", "));
+        repairs.push(Repair::new(RepairKind::Structure, detail));
+    }
+    Apart { values, thought }
+}
+
+/// Whether a field is one that models add on their own.
+pub(super) fn is_aside(name: &str) -> bool {
+    let name = normal(name);
+    THOUGHTS.contains(&name.as_str()) || ASIDES.contains(&name.as_str())
+}
+
+/// The outputs in a form that has their names in it.
+fn structured(task: &Task, own: &str, reply: &Reply) -> Option<Picked> {
     let own = FORMS.iter().find(|(name, _)| *name == own);
-    let picked = own.and_then(|(_, read)| read(task, reply)).or_else(|| {
+    own.and_then(|(_, read)| read(task, reply)).or_else(|| {
         if reply.text.len() > call_text::LOOKED_THROUGH {
             return None;
         }
@@ -49,11 +121,6 @@ pub(crate) fn find(task: &Task, own: &str, reply: &Reply) -> Option<Found> {
             .iter()
             .filter(|(form, _)| !is_text || is_nothing_but(form, &reply.text));
         forms.find_map(|(_, read)| read(task, reply))
-    });
-    let (picked, repairs) = picked.or_else(|| bare(task, reply))?;
-    Some(match outputs::complete(task, picked, repairs, "") {
-        Ok(read) => Found::Outputs(read),
-        Err(misread) => Found::Invalid(misread.problem.trim().trim_end_matches('.').to_owned()),
     })
 }
 
@@ -77,7 +144,10 @@ fn written(how: &str) -> Repair {
 }
 
 /// Whether all outputs that have to be there are among these names.
-fn covers<'n>(fields: &[Field], mut names: impl Iterator<Item = &'n str> + Clone) -> bool {
+pub(super) fn covers<'n>(
+    fields: &[Field],
+    mut names: impl Iterator<Item = &'n str> + Clone,
+) -> bool {
     let has = |field: &Field| {
         let mut names = names.clone();
         let wanted = normal(&field.name);
@@ -111,7 +181,7 @@ fn object(task: &Task, reply: &Reply) -> Option<Picked> {
         return None;
     };
     let mut repairs = found.repairs;
-    let object = if is_complete(&object) {
+    let mut object = if is_complete(&object) {
         object
     } else {
         let inner = object.into_iter().find_map(|(_, inner)| match inner {
@@ -121,7 +191,7 @@ fn object(task: &Task, reply: &Reply) -> Option<Picked> {
         inner?
     };
     repairs.push(written("written as JSON"));
-    let picked = outputs::pick(fields, object, &mut repairs);
+    let picked = outputs::pick(fields, &mut object, &mut repairs);
     Some((picked, repairs))
 }
 
@@ -131,7 +201,7 @@ fn is_meant(task: &Task, object: &Values) -> bool {
     outputs::sole_text(task).is_none_or(|only| {
         object
             .keys()
-            .all(|key| normal(key) == normal(&only.name) || ASIDES.contains(&normal(key).as_str()))
+            .all(|key| normal(key) == normal(&only.name) || is_aside(key))
     })
 }
 
@@ -164,7 +234,8 @@ fn markers(task: &Task, reply: &Reply) -> Option<Picked> {
 /// `Answer: …`. What stands before the label of the only text may belong to it, unless it is a
 /// thought.
 fn labels(task: &Task, reply: &Reply) -> Option<Picked> {
-    let sections = tagged::labelled_outputs(task, thinking::spoken(&reply.text).text);
+    let text = without_bullets(thinking::spoken(&reply.text).text);
+    let sections = tagged::labelled_outputs(task, &text);
     if outputs::sole_text(task).is_some()
         && (!tagged::is_thought(&sections.leading)
             || sections.list.iter().any(|section| section.text.is_empty()))
@@ -172,6 +243,23 @@ fn labels(task: &Task, reply: &Reply) -> Option<Picked> {
         return None;
     }
     in_sections(task, reply, &sections, "written behind labels")
+}
+
+/// A text whose lines are a list, without the marks of its items.
+fn without_bullets(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    let mark = ["- ", "* ", "• ", "+ "]
+        .into_iter()
+        .find(|mark| text.starts_with(mark));
+    let Some(mark) = mark else {
+        return Cow::Borrowed(text);
+    };
+    let items = text.split_inclusive('\n');
+    Cow::Owned(
+        items
+            .map(|line| line.strip_prefix(mark).unwrap_or(line))
+            .collect(),
+    )
 }
 
 /// Nothing but the only output, where a text could not be taken for it by mistake.

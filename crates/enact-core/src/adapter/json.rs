@@ -256,11 +256,11 @@ pub(super) fn object_outputs(
     let wanted = |value: &Value| is_about(value) || (none_required && value.is_object());
     match json_text::find(&reply.text, reply.finish, wanted) {
         Ok(json_text::Found {
-            value: Value::Object(found),
+            value: Value::Object(mut found),
             mut repairs,
             ..
         }) => {
-            let picked = outputs::pick(fields, found, &mut repairs);
+            let picked = outputs::pick(fields, &mut found, &mut repairs);
             outputs::complete(task, picked, repairs, form)
         }
         Err(json_text::NoJson::CutOff) => Err(cut_off(form)),

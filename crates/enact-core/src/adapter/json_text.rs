@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::thinking;
 use super::{Repair, RepairKind};
 use crate::model::FinishReason;
+use crate::signature::parse_exactly;
 
 /// How many places are tried as the start of the JSON; keeps the search linear.
 const STARTS: usize = 24;
@@ -49,22 +50,21 @@ pub(super) fn find<'a>(
         let rest = &text[start..];
         let extent = extent(rest);
         if let Extent::Whole(end) = extent {
-            match serde_json::from_str::<Value>(&rest[..end]) {
-                Ok(value) if wanted(&value) => {
+            let mut repairs = Vec::new();
+            match parse(&rest[..end], &mut repairs) {
+                Some(value) if wanted(&value) => {
                     let alone = start == 0 && end == rest.len() && !spoken.dropped;
-                    let repairs = if alone {
-                        Vec::new()
-                    } else {
-                        vec![surroundings()]
-                    };
+                    if !alone {
+                        repairs.push(surroundings());
+                    }
                     return Ok(Found {
                         value,
                         before: before(text, start),
                         repairs,
                     });
                 }
-                Ok(_) => continue,
-                Err(_) => {}
+                Some(_) => continue,
+                None => {}
             }
         }
         first_broken.get_or_insert((start, extent));
@@ -84,8 +84,10 @@ pub(super) fn find<'a>(
         Extent::Open => without_fence(rest),
         Extent::InText => return Err(NoJson::Broken),
     };
-    let value = mend(broken).filter(wanted).ok_or(NoJson::Broken)?;
     let mut repairs = vec![Repair::new(RepairKind::Json, "broken JSON was mended")];
+    let value = mend(broken, &mut repairs)
+        .filter(wanted)
+        .ok_or(NoJson::Broken)?;
     if start > 0 || broken.len() < rest.len() || spoken.dropped {
         repairs.push(surroundings());
     }
@@ -119,10 +121,33 @@ fn before(text: &str, start: usize) -> &str {
     }
 }
 
-fn mend(text: &str) -> Option<Value> {
+/// Reads a whole JSON text. What could not be kept as it was written is told.
+pub(super) fn parse(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
+    let exact = parse_exactly(text).ok()?;
+    let kept = exact.kept.into_iter();
+    repairs.extend(kept.map(|told| Repair::new(RepairKind::Coercion, told)));
+    let twice = exact.twice.into_iter();
+    repairs.extend(twice.map(|told| Repair::new(RepairKind::Json, told)));
+    Some(exact.value)
+}
+
+/// Mends broken JSON, as long as no value has to be invented.
+fn mend(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
     let options = jsonrepair_rs::RepairOptions::new().with_max_input_bytes(MENDED);
     let mended = jsonrepair_rs::jsonrepair_with_options(text, options).ok()?;
-    serde_json::from_str(&mended).ok()
+    let value = parse(&mended, repairs)?;
+    const NOTHING: [&str; 3] = ["null", "None", "undefined"];
+    let written: usize = NOTHING.iter().map(|word| text.matches(word).count()).sum();
+    (nulls(&value) <= written).then_some(value)
+}
+
+fn nulls(value: &Value) -> usize {
+    match value {
+        Value::Null => 1,
+        Value::Array(items) => items.iter().map(nulls).sum(),
+        Value::Object(fields) => fields.values().map(nulls).sum(),
+        _ => 0,
+    }
 }
 
 fn closes(text: &str) -> bool {

@@ -4,12 +4,14 @@
 //! Users pick one; predictors and the core of ReAct call it. Because every entry is rendered by
 //! itself, a prompt only ever grows at its end, so provider caches keep hitting.
 
+pub(crate) mod beside;
 mod call_text;
 mod calls;
 mod chat;
 mod choice;
 mod describe;
 mod field_text;
+mod foreign;
 pub(crate) mod forms;
 mod json;
 mod json_text;

@@ -13,9 +13,8 @@ pub(super) fn cut_off(form: &str) -> Misread {
     ))
 }
 
-/// Takes the declared outputs out of what was found, by name; what else there is does not count.
-pub(super) fn pick(fields: &[Field], found: Values, repairs: &mut Vec<Repair>) -> Values {
-    let mut found = found;
+/// Takes the declared outputs out of what was found, by name, and leaves what else there is.
+pub(super) fn pick(fields: &[Field], found: &mut Values, repairs: &mut Vec<Repair>) -> Values {
     let mut picked = Values::new();
     for field in fields {
         if let Some(value) = found.shift_remove(&field.name) {

@@ -1,8 +1,12 @@
 //! What a reply without a call is: an answer, the announcement of a call, or a call that could not
 //! be read.
 
+use serde_json::Value;
+
 use super::task::Tooling;
-use super::thinking;
+use super::{calls, thinking};
+use crate::signature::Values;
+use crate::tool::ToolSpec;
 
 /// What a reply in plain words is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +20,7 @@ pub(crate) enum Talk {
 }
 
 /// Marks that only calls and their results have.
-const MARKS: [&str; 14] = [
+const MARKS: [&str; 28] = [
     "<tool_call",
     "</tool_call",
     "<tool_response",
@@ -31,6 +35,20 @@ const MARKS: [&str; 14] = [
     "```tool_code",
     "```tool_call",
     "```tool_outputs",
+    "<｜tool",
+    "<|tool▁",
+    "<|channel|>",
+    "<|constrain|>",
+    "<|call|>",
+    "[args]{",
+    "<arg_key>",
+    "<invoke name=",
+    "<function_results",
+    "<next_tool_name>",
+    "<next_tool_args>",
+    "[[ ## next_tool",
+    "[[ ## next_thought",
+    "<｜dsml｜",
 ];
 
 /// Words by which one says what one is about to do.
@@ -93,7 +111,11 @@ pub(crate) fn read(tooling: &Tooling, text: &str) -> Talk {
     let text = thinking::spoken(text).text.trim();
     let lower = text.to_lowercase();
     let has_mark = MARKS.iter().any(|mark| lower.contains(mark));
-    if has_mark || is_call_line(tooling, &lower) || is_broken_object(text) {
+    if has_mark
+        || is_call_line(tooling, &lower)
+        || is_broken_object(text)
+        || is_nothing_but_a_call(tooling, text)
+    {
         return Talk::Call;
     }
     let last = last_sentence(&lower);
@@ -117,6 +139,88 @@ pub(crate) fn read(tooling: &Tooling, text: &str) -> Talk {
     }
 }
 
+/// Whether the whole text can only be meant for a tool: a value without a content, a call of a tool
+/// that does not exist, or words for one that does.
+fn is_nothing_but_a_call(tooling: &Tooling, text: &str) -> bool {
+    let bare = without_fence(text);
+    if matches!(bare, "null" | "{}") {
+        return true;
+    }
+    if let Ok(Value::Object(fields)) = serde_json::from_str(bare) {
+        return is_call_object(tooling, &fields);
+    }
+    is_call_list(bare) || tooling.specs.iter().any(|spec| is_addressed(spec, bare))
+}
+
+/// The arguments of a tool, or an object that names one and what it is given.
+fn is_call_object(tooling: &Tooling, fields: &Values) -> bool {
+    let mut callable = tooling
+        .specs
+        .iter()
+        .filter(|spec| spec.name != tooling.completion.tool_name());
+    let has = |name: &str| fields.contains_key(name);
+    let names_one = has("name") || has("tool") || has("tool_name") || has("next_tool_name");
+    let gives = [
+        "arguments",
+        "parameters",
+        "args",
+        "tool_args",
+        "next_tool_args",
+    ];
+    let gives = gives.iter().filter_map(|key| fields.get(*key));
+    let gives_object = gives.into_iter().any(Value::is_object);
+    let has_own_key = fields.len() == 1 && tooling.specs.iter().any(|spec| has(&spec.name));
+    has("function_call")
+        || has("tool_calls")
+        || (names_one && gives_object)
+        || has_own_key
+        || callable.any(|spec| !spec.required().is_empty() && calls::are_arguments(spec, fields))
+}
+
+/// `[name(argument=…)]`.
+fn is_call_list(text: &str) -> bool {
+    let inside = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(")]"));
+    let Some((name, args)) = inside.and_then(|inside| inside.split_once('(')) else {
+        return false;
+    };
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    let names_argument = args
+        .split_once('=')
+        .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(is_part));
+    !name.is_empty() && name.chars().all(is_part) && (args.is_empty() || names_argument)
+}
+
+/// Whether a text addresses a tool: `tool: …`, `/tool …`, `@tool …`, `<tool>…`. As a whole, and in
+/// the tool's own spelling: otherwise it is a sentence about it.
+fn is_addressed(spec: &ToolSpec, text: &str) -> bool {
+    let is_one_line = !text.contains('\n');
+    let after = |mark: &str| {
+        let rest = text.strip_prefix(mark)?;
+        rest.strip_prefix(spec.name.as_str())
+    };
+    let is_end = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+    let is_labelled = is_one_line && after("").is_some_and(|rest| rest.starts_with(": "));
+    let is_marked = ["/", "@"]
+        .iter()
+        .any(|mark| is_one_line && after(mark).is_some_and(is_end));
+    let is_tag = after("<").is_some_and(|rest| rest.starts_with(['>', ' ', '/']));
+    let names = [
+        format!("<tool name=\"{}\"", spec.name),
+        format!("<function name=\"{}\"", spec.name),
+    ];
+    is_labelled || is_marked || is_tag || names.iter().any(|name| text.starts_with(name))
+}
+
+fn without_fence(text: &str) -> &str {
+    let Some(inside) = text.strip_prefix("```") else {
+        return text;
+    };
+    let inside = inside.trim_start_matches(char::is_alphanumeric);
+    inside.strip_suffix("```").unwrap_or(inside).trim()
+}
+
 /// Whether a text begins an object and does not come to its end.
 fn is_broken_object(text: &str) -> bool {
     let inside = text.trim_start_matches('`').trim_start();
@@ -128,7 +232,16 @@ fn is_broken_object(text: &str) -> bool {
 /// Whether a line is a labelled action, or a call of a tool as code.
 fn is_call_line(tooling: &Tooling, lower: &str) -> bool {
     lower.lines().any(|line| {
-        let line = line.trim_start_matches(['*', '#', '>', ' ', '`', '[', '-']);
+        let line = line.trim_start_matches(['*', '#', '>', ' ', '`', '[', '-', '@', '/']);
+        // `result = tool(…)` and `print(tool(…))` are calls as well.
+        let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let line = match line.split_once('=') {
+            Some((name, value)) if is_name(name.trim()) => value.trim_start(),
+            _ => line,
+        };
+        let line = line.strip_prefix("print(").unwrap_or(line);
+        let line = line.strip_prefix("default_api.").unwrap_or(line);
+        let line = line.strip_prefix("functions.").unwrap_or(line);
         let is_action = line.starts_with("action:") || line.starts_with("action input:");
         is_action
             || tooling.specs.iter().any(|spec| {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::program::Program;
+use crate::adapter::forms::{self, Apart};
 use crate::adapter::{ReadCall, Repair, RepairKind, names};
 use crate::run::{Call, PlannedCall};
 use crate::signature::{Field, Validator, Values, did_you_mean};
@@ -150,13 +151,21 @@ fn fitting(validator: &Validator, args: Values) -> Result<(Values, Vec<String>),
     }
 }
 
+/// Outputs that a model handed in, and a thought that came with them.
+#[derive(Debug)]
+pub(super) struct HandedIn {
+    pub(super) values: Values,
+    pub(super) thought: Option<String>,
+}
+
 /// The declared outputs from what the model handed in: coerced, checked, in declared order, with
-/// what may be left out filled in.
+/// what may be left out filled in. What stands beside them is no reason to refuse them.
 pub(super) fn outputs(
     program: &Program,
     values: Values,
     repairs: &mut Vec<Repair>,
-) -> Result<Values, String> {
+) -> Result<HandedIn, String> {
+    let Apart { values, thought } = forms::set_apart(program.declared.outputs(), values, repairs);
     let values = fill_optional(program.declared.outputs(), values);
     let checked = program
         .outputs
@@ -177,7 +186,10 @@ pub(super) fn outputs(
             ordered.insert(field.name.clone(), value);
         }
     }
-    Ok(ordered)
+    Ok(HandedIn {
+        values: ordered,
+        thought,
+    })
 }
 
 fn fill_optional(fields: &[Field], mut values: Values) -> Values {

@@ -24,6 +24,7 @@ mod refusal;
 mod shorten;
 mod spending;
 mod state;
+mod submitted;
 mod template;
 mod text;
 mod thoughts;

@@ -6,18 +6,19 @@ use serde_json::Value;
 
 use super::program::Program;
 use super::state::{Acting, Phase, RunState};
+use super::submitted::submitted;
 use super::{check, thoughts};
+use crate::adapter::beside;
 use crate::adapter::forms::{self, Found};
 use crate::adapter::talk::{self, Talk};
-use crate::adapter::{Completion, Read, ReadCall, Repair, RepairKind, StepReply};
-use crate::model::{FinishReason, ModelError, RawCall, Reply};
+use crate::adapter::{Completion, Read, ReadCall, Repair, StepReply};
+use crate::model::{ModelError, RawCall, Reply};
 use crate::run::{
     Call, Event, PlannedCall, PredictorName, Reading, Replied, Standing, StepOutcome, Stepped,
     WrittenCall,
 };
 use crate::signature::Values;
 
-const SUBMIT: &str = "submit";
 const NO_CALLS_LEFT: &str = "This call was not executed: the tools may not be called any more.";
 
 impl RunState {
@@ -51,7 +52,7 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
     };
     let adapter = state.wording().adapter(PredictorName::Step);
     let misread = |reply, problem| unreadable(PredictorName::Step, reply, problem, duration);
-    let read = adapter.parse_step(predictor.task(), &reply);
+    let read = beside::step(adapter, predictor.task(), &reply);
     // A reply that calls nothing may hold the outputs themselves.
     let is_call = matches!(&read, Ok(read) if !read.value.calls.is_empty());
     let found = match is_call {
@@ -72,7 +73,7 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
         (Ok(read), None) => (read, None),
         (Err(problem), None) => return misread(reply, problem.problem),
     };
-    let StepReply { thought, calls } = read.value;
+    let StepReply { mut thought, calls } = read.value;
     // Who says nothing has not answered, however often.
     if calls.is_empty() && thought.trim().is_empty() {
         let problem = format!("Your reply is empty. {}", way_on(state));
@@ -87,8 +88,18 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
     let ids = state.ids.assign(&calls);
     let (mut planned, outcome) = match committed {
         Some(outputs) => (Vec::new(), StepOutcome::Answer(outputs)),
-        None if calls.is_empty() => (Vec::new(), without_calls(state, &thought)),
-        None => decide(state, calls.into_iter().zip(ids).collect(), &mut repairs),
+        None if calls.is_empty() => {
+            // Reasoning is no answer.
+            let said = match beside::is_silent(&reply) {
+                true => "",
+                false => thought.as_str(),
+            };
+            (Vec::new(), without_calls(state, said))
+        }
+        None => {
+            let calls = calls.into_iter().zip(ids).collect();
+            decide(state, calls, &mut thought, &mut repairs)
+        }
     };
     let thought = (thought != reply.text).then_some(thought);
     let mut reply = reply;
@@ -152,58 +163,8 @@ fn demanded(state: &RunState, reply: Reply, duration: Duration) -> Event {
     }
 }
 
-/// The declared outputs of a reply after the loop: submitted by a call, or written in any form. A
-/// thought beside them stands for their `reasoning`.
-fn submitted(
-    state: &RunState,
-    predictor: PredictorName,
-    reply: &Reply,
-) -> Result<Read<Values>, String> {
-    let program = state.program();
-    let adapter = state.wording().adapter(predictor);
-    let step = program.step.as_ref();
-    let read = step.and_then(|step| adapter.parse_step(step.task(), reply).ok());
-    let mut problem = format!("The reply does not hold {}.", state.output_names());
-    let (mut said, mut is_call) = (String::new(), false);
-    if let Some(read) = read {
-        said = read.value.thought;
-        is_call = !read.value.calls.is_empty();
-        for call in read.value.calls {
-            let (true, Ok(args)) = (call.name == SUBMIT, call.args) else {
-                continue;
-            };
-            let mut repairs = read.repairs.clone();
-            match check::outputs(program, args, &mut repairs) {
-                Ok(value) => return Ok(Read { value, repairs }.with_reasoning(&said)),
-                Err(problems) => problem = invalid_outputs(program, &problems),
-            }
-        }
-    }
-    let asked = program.extract.task();
-    let has_helper = asked.signature.outputs().len() > program.declared.outputs().len();
-    if let (true, Ok(read)) = (has_helper, adapter.parse_outputs(asked, reply)) {
-        return Ok(read);
-    }
-    match forms::find(&program.answer, adapter.name(), reply) {
-        Some(Found::Outputs(read)) => return Ok(read),
-        Some(Found::Invalid(problems)) => problem = invalid_outputs(program, &problems),
-        None => {}
-    }
-    let is_answer = !is_call && !said.trim().is_empty() && talk_of(state, &said) == Talk::Answer;
-    match program.declared.outputs() {
-        [only] if only.ty.is_str() && is_answer && reply.finish != FinishReason::Length => {
-            let detail = format!("the whole reply was taken for `{}`", only.name);
-            Ok(Read {
-                value: Values::from_iter([(only.name.clone(), said.trim().into())]),
-                repairs: vec![Repair::new(RepairKind::Structure, detail)],
-            })
-        }
-        _ => Err(problem),
-    }
-}
-
 /// What a reply without a call is.
-fn talk_of(state: &RunState, text: &str) -> Talk {
+pub(super) fn talk_of(state: &RunState, text: &str) -> Talk {
     let step = state.program().step.as_ref();
     match step.and_then(|step| step.task().tooling.as_ref()) {
         Some(tooling) => talk::read(tooling, text),
@@ -224,6 +185,7 @@ fn without_calls(state: &RunState, text: &str) -> StepOutcome {
         && only.ty.is_str()
         && !is_guess
         && talk == Talk::Answer
+        && !text.trim().is_empty()
     {
         return StepOutcome::Answer(Values::from_iter([(
             only.name.clone(),
@@ -260,6 +222,7 @@ fn way_on(state: &RunState) -> String {
 fn decide(
     state: &RunState,
     calls: Vec<(ReadCall, String)>,
+    thought: &mut String,
     repairs: &mut Vec<Repair>,
 ) -> (Vec<PlannedCall>, StepOutcome) {
     let completion = state.program().completion;
@@ -298,15 +261,30 @@ fn decide(
                  other calls.",
                 call.name
             )),
-            (Completion::Finish, true, _) => Ok(StepOutcome::Extract),
+            (Completion::Finish, true, _) if args.is_empty() => Ok(StepOutcome::Extract),
+            (Completion::Finish, true, _) => {
+                // Whoever gives the outputs along with it need not be asked for them.
+                let mut made = Vec::new();
+                match check::outputs(state.program(), args.clone(), &mut made) {
+                    Ok(given) => {
+                        repairs.append(&mut made);
+                        args = given.values;
+                        Ok(StepOutcome::Submit)
+                    }
+                    Err(_) => Ok(StepOutcome::Extract),
+                }
+            }
             (Completion::Submit, true, Some(problem)) => {
                 Err(invalid_outputs(state.program(), &problem))
             }
             (Completion::Submit, true, None) => {
                 let checked = check::outputs(state.program(), args.clone(), repairs);
                 checked
-                    .map(|outputs| {
-                        args = outputs;
+                    .map(|given| {
+                        args = given.values;
+                        if let (true, Some(said)) = (thought.trim().is_empty(), given.thought) {
+                            *thought = said;
+                        }
                         StepOutcome::Submit
                     })
                     .map_err(|problems| invalid_outputs(state.program(), &problems))
@@ -330,7 +308,7 @@ fn decide(
 }
 
 /// What the model is told about outputs that do not fit: what is wrong, and what is expected.
-fn invalid_outputs(program: &Program, problems: &str) -> String {
+pub(super) fn invalid_outputs(program: &Program, problems: &str) -> String {
     let fields = program.declared.outputs().iter();
     let expected: Vec<String> = fields
         .map(|field| format!("\"{}\": {}", field.name, field.ty))
@@ -426,16 +404,5 @@ fn judgement(state: &RunState, reply: Reply, duration: Duration) -> Event {
             "the reply does not say how the task stands",
             duration,
         ),
-    }
-}
-
-impl Read<Values> {
-    /// The same with a thought that stood beside the outputs.
-    fn with_reasoning(mut self, thought: &str) -> Self {
-        let thought = thought.trim();
-        if !thought.is_empty() && !self.value.contains_key("reasoning") {
-            self.value.insert("reasoning".to_owned(), thought.into());
-        }
-        self
     }
 }

@@ -9,6 +9,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::{Number, Value};
 
+use super::exact;
 use super::problems::{shown, spoken_path};
 
 /// The largest whole number up to which every whole `f64` is exact.
@@ -228,10 +229,11 @@ fn structure_of_text(text: &str) -> Option<Value> {
     if !closes {
         return None;
     }
-    serde_json::from_str(text).ok().or_else(|| {
+    let parse = |text: &str| exact::parse(text).ok().map(|exact| exact.value);
+    parse(text).or_else(|| {
         let options = jsonrepair_rs::RepairOptions::new().with_max_input_bytes(64 * 1024);
         let repaired = jsonrepair_rs::jsonrepair_with_options(text, options).ok()?;
-        serde_json::from_str(&repaired).ok()
+        parse(&repaired)
     })
 }
 
@@ -244,6 +246,9 @@ pub(crate) fn number_of_text(text: &str) -> Option<Number> {
     if let Ok(whole) = digits.parse::<u64>() {
         return Some(whole.into());
     }
+    if let Some(whole) = exact::integer(&digits) {
+        return Some(whole);
+    }
     let float: f64 = digits
         .parse()
         .ok()
@@ -254,10 +259,7 @@ pub(crate) fn number_of_text(text: &str) -> Option<Number> {
     if significant_digits(&digits) > significant_digits(&kept) {
         return None;
     }
-    match whole(float) {
-        Some(whole) => Some(whole.into()),
-        None => Number::from_f64(float),
-    }
+    Number::from_f64(float)
 }
 
 /// The number that a text with commas between thousands stands for. A single comma, as in `1,234`,
@@ -308,12 +310,22 @@ fn significant_digits(text: &str) -> usize {
     digits.trim_matches('0').len()
 }
 
-fn whole(float: f64) -> Option<i64> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "whole and within the exact range"
-    )]
-    (float.fract() == 0.0 && float.abs() <= EXACT).then_some(float as i64)
+/// The integer of 64 bits that a float is. The lowest one is left out: what is just below it has the
+/// same float.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "whole and within the range"
+)]
+fn whole(float: f64) -> Option<Number> {
+    const SIGNED: f64 = 9_223_372_036_854_775_808.0;
+    if float.fract() != 0.0 {
+        return None;
+    }
+    if float.abs() < SIGNED {
+        return Some((float as i64).into());
+    }
+    (float > 0.0 && float < 2.0 * SIGNED).then(|| (float as u64).into())
 }
 
 /// The one option that a value means, up to quotes, brackets, case and word separators.
@@ -438,7 +450,7 @@ impl<'a> Walk<'a> {
                 if let Some(exact) = exact {
                     self.notes
                         .push(format!("{}: {number} → {exact}", spoken_path(path)));
-                    *value = exact.into();
+                    *value = Value::Number(exact);
                 }
             }
             Value::Array(items) => {

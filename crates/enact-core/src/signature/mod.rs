@@ -2,6 +2,7 @@
 
 mod canonical;
 mod coerce;
+mod exact;
 mod inputs;
 mod integers;
 mod problems;
@@ -12,6 +13,7 @@ pub(crate) use canonical::canonical_args;
 pub use canonical::canonical_json;
 pub(crate) use coerce::{number_of_text, to_option};
 pub use enact_signature::*;
+pub(crate) use exact::parse as parse_exactly;
 pub use inputs::wrong_inputs;
 pub use problems::Problems;
 pub use typed::{Dynamic, Shape, TypedSignature, field_type};

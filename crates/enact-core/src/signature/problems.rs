@@ -6,7 +6,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 
-use super::integers;
+use super::{exact, integers};
 
 /// How many problems are told; the rest is counted.
 const TOLD: usize = 8;
@@ -205,6 +205,9 @@ fn hint(kind: &TypeKind, value: &Value) -> &'static str {
     let Some(text) = value.as_str().map(str::trim) else {
         return "";
     };
+    if matches!(text, "NaN" | "Infinity" | "-Infinity") && wants(JsonType::Number) {
+        return " (JSON has no such number)";
+    }
     let is_numeric = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));
     if !is_numeric || !(wants(JsonType::Number) || wants(JsonType::Integer)) {
         return "";
@@ -219,9 +222,13 @@ fn hint(kind: &TypeKind, value: &Value) -> &'static str {
         .trim_start_matches(['+', '-'])
         .bytes()
         .all(|byte| byte.is_ascii_digit());
-    match is_whole && wants(JsonType::Integer) {
-        true => " (it has more than 64 bits)",
-        false => "",
+    if is_whole && wants(JsonType::Integer) {
+        return " (it has more than 64 bits)";
+    }
+    match exact::loss(text.trim_start_matches('+')) {
+        Some("it is too large for a number") => " (it is too large for a number)",
+        Some("it is too small for a number") => " (it is too small for a number)",
+        _ => "",
     }
 }
 

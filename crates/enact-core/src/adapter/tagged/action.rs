@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::literal;
 use crate::adapter::task::{Completion, Tooling};
 use crate::adapter::{
-    ReadCall, Repair, RepairKind, UnreadableArgs, calls, describe, field_text, json_text,
+    ReadCall, Repair, RepairKind, UnreadableArgs, calls, describe, field_text, forms, json_text,
 };
 use crate::model::FinishReason;
 use crate::run::Call;
@@ -124,8 +124,12 @@ enum Given {
 fn finished(tooling: &Tooling, name: String, given: Given) -> Action {
     let is_finish =
         tooling.completion == Completion::Finish && name == tooling.completion.tool_name();
+    let is_answer = |args: &Values| {
+        let names = args.keys().map(String::as_str);
+        forms::covers(tooling.declared.outputs(), names)
+    };
     let (args, answer) = match given {
-        Given::Args(Ok(args)) if is_finish && !args.is_empty() => {
+        Given::Args(Ok(args)) if is_finish && !args.is_empty() && !is_answer(&args) => {
             (Ok(Values::new()), Some(Value::from(args).to_string()))
         }
         Given::Args(args) => (args, None),
@@ -231,11 +235,22 @@ fn of_arguments(
     if inside.is_empty() {
         return Ok(Given::Args(Ok(Values::new())));
     }
+    // Helper fields beside the outputs are named like them.
+    if name == tooling.completion.tool_name()
+        && let Some(read) = literal::arguments(inside, |_| true)
+        && read.positional.is_empty()
+        && forms::covers(
+            tooling.declared.outputs(),
+            read.named.keys().map(String::as_str),
+        )
+    {
+        return Ok(Given::Args(Ok(read.named)));
+    }
     let properties: Vec<&str> = spec
         .map(|spec| describe::arguments(spec).iter().map(|a| a.name).collect())
         .unwrap_or_default();
     let single = spec.and_then(single_argument);
-    if let Ok(Value::Object(args)) = serde_json::from_str(inside) {
+    if let Some(Value::Object(args)) = json_text::parse(inside, &mut Vec::new()) {
         let is_args = args.keys().all(|key| properties.contains(&key.as_str()));
         return Ok(Given::Args(Ok(match single {
             Some(only) if !is_args => Values::from_iter([(only.to_owned(), Value::Object(args))]),
@@ -366,7 +381,7 @@ fn of_text(
     };
     let arguments = describe::arguments(spec);
     let is_name = |key: &str| arguments.iter().any(|argument| argument.name == key);
-    if let Ok(Value::Object(args)) = serde_json::from_str::<Value>(text)
+    if let Some(Value::Object(args)) = json_text::parse(text, repairs)
         && args.keys().all(|key| is_name(key))
     {
         return Ok(Given::Args(Ok(args)));

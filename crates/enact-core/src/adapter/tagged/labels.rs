@@ -10,6 +10,8 @@ use crate::adapter::thinking;
 /// How far into a line a label may reach.
 const LONGEST: usize = 120;
 
+const FINAL_ANSWER: &str = "final answer";
+
 /// What a label announces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Label {
@@ -45,7 +47,7 @@ impl Labels {
             (&tags.action, Label::Action),
             (&action_input, Label::ActionInput),
             (&tags.observation, Label::Observation),
-            ("final answer", Label::FinalAnswer),
+            (FINAL_ANSWER, Label::FinalAnswer),
         ];
         let tags = tags
             .into_iter()
@@ -59,10 +61,14 @@ impl Labels {
 
     /// The labels of a reply with outputs.
     pub(super) fn of_outputs(task: &Task) -> Self {
-        let outputs = task.signature.outputs().iter();
+        let outputs = task.signature.outputs();
+        let tags = match outputs {
+            [only] => vec![(FINAL_ANSWER.to_owned(), Label::Field(only.name.clone()))],
+            _ => Vec::new(),
+        };
         Self {
-            tags: Vec::new(),
-            fields: outputs.map(|field| field.name.clone()).collect(),
+            tags,
+            fields: outputs.iter().map(|field| field.name.clone()).collect(),
         }
     }
 

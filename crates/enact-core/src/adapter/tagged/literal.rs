@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::signature::{Values, number_of_text};
+use crate::signature::{Values, number_of_text, parse_exactly};
 
 /// How deep lists and maps may be nested.
 const DEPTH: usize = 64;
@@ -218,8 +218,8 @@ impl<'a> Reader<'a> {
 
 fn number(token: &str) -> Option<Value> {
     let exact = number_of_text(token)?;
-    match serde_json::from_str(token) {
-        Ok(value @ Value::Number(_)) => Some(value),
+    match parse_exactly(token) {
+        Ok(read) if read.value.is_number() => Some(read.value),
         _ => Some(Value::Number(exact)),
     }
 }

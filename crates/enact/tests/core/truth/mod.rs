@@ -1,10 +1,13 @@
 //! No answer is lost, none is wrong without a word, and every loop ends.
 
 mod bounds;
+mod calls;
 mod edited;
 mod ending;
 mod forms;
+mod numbers;
 mod refusal;
 mod stall;
+pub(crate) mod submitting;
 mod talk;
 mod views;

@@ -1,0 +1,305 @@
+//! Calls in the special tokens and tags of other models' training.
+
+use serde_json::Value;
+
+use super::task::Tooling;
+use super::{ReadCall, Repair, StepReply, calls, json_text};
+use crate::signature::Values;
+use crate::tool::ToolSpec;
+
+/// How many calls one text may hold.
+const CALLS: usize = 32;
+/// Tokens around calls that are written like any other.
+const AROUND: [&str; 5] = [
+    "<|python_tag|>",
+    "<|tool_call_start|>",
+    "<|tool_call_end|>",
+    "<|eom_id|>",
+    "<|eot_id|>",
+];
+/// Tags whose attribute `name` is that of a tool.
+const NAMED: [&str; 6] = [
+    "invoke",
+    "tool",
+    "tool_call",
+    "tool_use",
+    "function",
+    "call",
+];
+
+type Pair<'t> = (&'t str, &'t str);
+
+/// The text without tokens around calls; `None` if it has none.
+pub(super) fn without_tokens(text: &str) -> Option<String> {
+    AROUND.iter().any(|token| text.contains(token)).then(|| {
+        let mut bare = text.to_owned();
+        for token in AROUND {
+            bare = bare.replace(token, "");
+        }
+        bare
+    })
+}
+
+/// Calls between special tokens or tags, and what was said before them.
+pub(super) fn find(tooling: &Tooling, text: &str, repairs: &mut Vec<Repair>) -> Option<StepReply> {
+    let forms: [fn(&str) -> Option<(usize, Vec<Pair<'_>>)>; 4] =
+        [between_marks, in_channels, after_marks, with_keys];
+    let tokens = forms.iter().find_map(|read| read(text));
+    let (start, calls) = match tokens {
+        Some((start, pairs)) => {
+            let calls = pairs
+                .into_iter()
+                .take(CALLS)
+                .map(|(name, args)| call(tooling, name, args, repairs));
+            (start, calls.collect::<Option<Vec<_>>>()?)
+        }
+        None => elements(tooling, text, repairs)?,
+    };
+    (!calls.is_empty()).then(|| StepReply {
+        thought: text[..start].trim().to_owned(),
+        calls,
+    })
+}
+
+fn call(tooling: &Tooling, name: &str, args: &str, repairs: &mut Vec<Repair>) -> Option<ReadCall> {
+    let name = calls::resolve_name(tooling, name, repairs);
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
+    if name.is_empty() || !name.chars().all(is_name) {
+        return None;
+    }
+    let args = match tagged_values(tooling.spec(&name), args) {
+        Some(args) => Ok(args),
+        None => calls::args_of_text(args, repairs),
+    };
+    Some(ReadCall {
+        id: None,
+        name,
+        args,
+    })
+}
+
+/// `<｜tool▁call▁begin｜>name<｜tool▁sep｜>{…}`, with or without `function` before the separator.
+fn between_marks(text: &str) -> Option<(usize, Vec<Pair<'_>>)> {
+    const BEGIN: &str = "<｜tool▁call▁begin｜>";
+    const SEPARATOR: &str = "<｜tool▁sep｜>";
+    let start = text.find("<｜tool▁call")?;
+    let mut pairs = Vec::new();
+    for part in text.split(BEGIN).skip(1) {
+        let part = part.split("<｜tool▁call▁end｜>").next()?;
+        let (head, rest) = part.split_once(SEPARATOR)?;
+        pairs.push(match head.trim() {
+            "function" => rest.split_once(['\n', '`', '{']).map(|(name, _)| {
+                let name_end = name.len();
+                (name.trim(), rest[name_end..].trim())
+            })?,
+            name => (name, rest.trim()),
+        });
+    }
+    Some((start, pairs))
+}
+
+/// `<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`.
+fn in_channels(text: &str) -> Option<(usize, Vec<Pair<'_>>)> {
+    const TO: &str = " to=";
+    let is_one = text.contains("<|channel|>") || text.contains("<|message|>");
+    let first = text.find(TO).filter(|_| is_one)?;
+    let start = text[..first].rfind("<|channel|>").unwrap_or(first);
+    let start = text[..start].rfind("<|start|>").unwrap_or(start);
+    let mut pairs = Vec::new();
+    for part in text.split(TO).skip(1) {
+        let name_end = part.find(|c: char| c.is_whitespace() || c == '<')?;
+        let (_, args) = part.split_once("<|message|>")?;
+        let args = args.split("<|").next()?;
+        pairs.push((&part[..name_end], args.trim()));
+    }
+    Some((start, pairs))
+}
+
+/// `[TOOL_CALLS]name[ARGS]{…}`.
+fn after_marks(text: &str) -> Option<(usize, Vec<Pair<'_>>)> {
+    const MARK: &str = "[TOOL_CALLS]";
+    let start = text.find(MARK)?;
+    let mut pairs = Vec::new();
+    for part in text.split(MARK).skip(1) {
+        let (name, args) = part.split_once("[ARGS]")?;
+        let name = name.split("[CALL_ID]").next()?;
+        pairs.push((name.trim(), args.trim()));
+    }
+    Some((start, pairs))
+}
+
+/// `<tool_call>name <arg_key>…</arg_key> <arg_value>…</arg_value></tool_call>`.
+fn with_keys(text: &str) -> Option<(usize, Vec<Pair<'_>>)> {
+    const OPENING: &str = "<tool_call>";
+    let start = text.find(OPENING).filter(|_| text.contains("<arg_key>"))?;
+    let mut pairs = Vec::new();
+    for part in text.split(OPENING).skip(1) {
+        let (part, _) = part.split_once("</tool_call>")?;
+        let args = part.find("<arg_key>").unwrap_or(part.len());
+        pairs.push((part[..args].trim(), part[args..].trim()));
+    }
+    Some((start, pairs))
+}
+
+/// `<invoke name="tool">…</invoke>` and `<tool>…</tool>`, where the tool is known.
+fn elements(
+    tooling: &Tooling,
+    text: &str,
+    repairs: &mut Vec<Repair>,
+) -> Option<(usize, Vec<ReadCall>)> {
+    let mut found: Option<usize> = None;
+    let mut read = Vec::new();
+    let mut at = 0;
+    while let Some(next) = text[at..].find('<') {
+        let start = at + next;
+        at = start + 1;
+        let Some(head) = Head::at(&text[start..]) else {
+            continue;
+        };
+        let name = match head.attribute {
+            Some(name) if NAMED.contains(&head.name()) => name,
+            None => head.name(),
+            Some(_) => continue,
+        };
+        let Some(spec) = tooling.spec(name) else {
+            continue;
+        };
+        let element = Element::of(head, &text[start..])?;
+        // Something else may be called like a tool.
+        let body = element.body.trim();
+        let args = tagged_values(Some(spec), body).or_else(|| {
+            let args = calls::args_of_text(body, repairs).ok();
+            args.filter(|_| body.is_empty() || body.starts_with('{'))
+        })?;
+        read.push(ReadCall {
+            id: None,
+            name: name.to_owned(),
+            args: Ok(args),
+        });
+        found = found.or(Some(start));
+        at = start + element.length;
+        if read.len() == CALLS {
+            break;
+        }
+    }
+    // Tags around the calls are no thought.
+    let start = found?;
+    let before = text[..start].trim_end();
+    let is_wrapper = |tag: &str| before.ends_with(tag);
+    let wrapper = ["<function_calls>", "<tool_calls>"]
+        .into_iter()
+        .find(|tag| is_wrapper(tag));
+    let start = wrapper.map_or(start, |tag| before.len() - tag.len());
+    Some((start, read))
+}
+
+/// An opening tag: its name, the value of its attribute `name`, and how far it reaches.
+#[derive(Clone, Copy)]
+struct Head<'t> {
+    tag: &'t str,
+    attribute: Option<&'t str>,
+    length: usize,
+}
+
+impl<'t> Head<'t> {
+    /// The tag that a text begins with.
+    fn at(text: &'t str) -> Option<Self> {
+        const LONGEST: usize = 200;
+        let inside = text.strip_prefix('<')?;
+        let end = inside
+            .bytes()
+            .take(LONGEST)
+            .position(|byte| matches!(byte, b'>' | b'\n'))?;
+        let head = &inside[..end];
+        if !inside[end..].starts_with('>') || head.ends_with('/') {
+            return None;
+        }
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | ':' | '.');
+        let name_end = head.find(|c: char| !is_name(c)).unwrap_or(head.len());
+        let (tag, rest) = head.split_at(name_end);
+        let attribute = match rest.trim() {
+            "" => None,
+            // `name="tool"`, or `<parameter=name>`.
+            rest => {
+                let value = rest.strip_prefix("name").unwrap_or(rest).trim_start();
+                Some(value.strip_prefix('=')?.trim().trim_matches(['"', '\'']))
+            }
+        };
+        (!tag.is_empty()).then_some(Self {
+            tag,
+            attribute,
+            length: end + 2,
+        })
+    }
+
+    /// The name without the namespace that some models were trained on.
+    fn name(&self) -> &'t str {
+        self.tag.strip_prefix("antml:").unwrap_or(self.tag)
+    }
+}
+
+/// A tag with what is in it, and how far it reaches.
+struct Element<'t> {
+    head: Head<'t>,
+    body: &'t str,
+    length: usize,
+}
+
+impl<'t> Element<'t> {
+    /// The element that a text begins with.
+    fn at(text: &'t str) -> Option<Self> {
+        Self::of(Head::at(text)?, text)
+    }
+
+    fn of(head: Head<'t>, text: &'t str) -> Option<Self> {
+        let closing = format!("</{}>", head.tag);
+        let body = &text[head.length..];
+        let length = body.find(&closing)?;
+        Some(Self {
+            head,
+            body: &body[..length],
+            length: head.length + length + closing.len(),
+        })
+    }
+}
+
+/// Arguments that stand in tags of their own, and nothing else.
+pub(super) fn tagged_values(spec: Option<&ToolSpec>, body: &str) -> Option<Values> {
+    let mut args = Values::new();
+    let mut rest = body.trim();
+    while !rest.is_empty() {
+        let element = Element::at(rest)?;
+        rest = rest[element.length..].trim_start();
+        let (name, body) = match (element.head.name(), element.head.attribute) {
+            ("arg_key", None) => {
+                let value = Element::at(rest).filter(|value| value.head.name() == "arg_value")?;
+                rest = rest[value.length..].trim_start();
+                (element.body.trim(), value.body)
+            }
+            ("parameter" | "param" | "arg" | "argument", Some(name)) => (name, element.body),
+            (name, None) => {
+                // Which tags are arguments only the tool knows.
+                let properties = &spec?.parameters["properties"];
+                properties.get(name)?;
+                (name, element.body)
+            }
+            _ => return None,
+        };
+        args.insert(name.to_owned(), typed(spec, name, body));
+    }
+    (!args.is_empty()).then_some(args)
+}
+
+/// The value that the text of an argument stands for.
+fn typed(spec: Option<&ToolSpec>, name: &str, text: &str) -> Value {
+    let text = text.trim();
+    let is_text = spec.is_some_and(|spec| {
+        let schema = &spec.parameters["properties"][name];
+        schema["type"] == "string"
+    });
+    let parsed = match is_text {
+        true => None,
+        false => json_text::parse(text, &mut Vec::new()),
+    };
+    parsed.unwrap_or_else(|| Value::String(text.to_owned()))
+}

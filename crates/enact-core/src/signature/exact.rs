@@ -1,0 +1,305 @@
+//! JSON read as it was written.
+//!
+//! A reader of JSON turns a number that it cannot hold into another one, and of a key that is given
+//! twice it drops the first value, both without a word. Here such a number is kept as the text that
+//! was written, for a validator to convert exactly or to refuse, and both are told.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::{Number, Value};
+
+/// Numbers of other languages that JSON does not have.
+const UNKNOWN: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+
+/// A JSON text as read.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Exact {
+    /// The value.
+    pub(crate) value: Value,
+    /// The numbers that were kept as text, with the reason.
+    pub(crate) kept: Vec<String>,
+    /// The keys that were given twice.
+    pub(crate) twice: Vec<String>,
+}
+
+/// Reads a JSON text.
+pub(crate) fn parse(text: &str) -> Result<Exact, serde_json::Error> {
+    let mut kept = Vec::new();
+    let text = quoted(text, &mut kept);
+    let twice = RefCell::default();
+    let mut reader = serde_json::Deserializer::from_str(&text);
+    let value = Reader { twice: &twice }.deserialize(&mut reader)?;
+    reader.end()?;
+    let twice = twice.into_inner();
+    Ok(Exact { value, kept, twice })
+}
+
+/// The text with every number that would become another one in quotes.
+fn quoted<'t>(text: &'t str, kept: &mut Vec<String>) -> Cow<'t, str> {
+    let bytes = text.as_bytes();
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+    let mut out = String::new();
+    let (mut copied, mut at) = (0, 0);
+    while at < bytes.len() {
+        if bytes[at] == b'"' {
+            at = end_of_string(bytes, at);
+            continue;
+        }
+        if !is_part(bytes[at]) {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while at < bytes.len() && is_part(bytes[at]) {
+            at += 1;
+        }
+        let token = &text[start..at];
+        if let Some(why) = loss(token) {
+            kept.push(format!("{token} was kept as text: {why}"));
+            out.push_str(&text[copied..start]);
+            out.push_str(&format!("\"{token}\""));
+            copied = at;
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
+
+/// The place after the string that begins here.
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// Why a number cannot be held as it is written, if it cannot.
+pub(super) fn loss(number: &str) -> Option<&'static str> {
+    if UNKNOWN.contains(&number) {
+        return Some("JSON has no such number");
+    }
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    if !digits.starts_with(|c: char| c.is_ascii_digit())
+        || number.parse::<i64>().is_ok()
+        || number.parse::<u64>().is_ok()
+    {
+        return None;
+    }
+    let float: f64 = number.parse().ok()?;
+    let mantissa = digits.split(['e', 'E']).next().unwrap_or(digits);
+    if float.is_infinite() {
+        return Some("it is too large for a number");
+    }
+    if float == 0.0 && mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
+        return Some("it is too small for a number");
+    }
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some("it has more than 64 bits");
+    }
+    let whole = integer(number)?;
+    // The shortest spelling of a float means that float.
+    if integer(&format!("{float:e}")) == Some(whole.clone()) {
+        return None;
+    }
+    let whole = whole
+        .as_i64()
+        .map(i128::from)
+        .or(whole.as_u64().map(i128::from))?;
+    (cast(float) != whole).then_some("it has more digits than a float keeps")
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a float beyond the range is no 64-bit integer"
+)]
+fn cast(float: f64) -> i128 {
+    float as i128
+}
+
+/// The integer of 64 bits that a decimal number is exactly: `9007199254740993.0`, `1e18`.
+pub(super) fn integer(text: &str) -> Option<Number> {
+    let (sign, unsigned) = match text.strip_prefix('-') {
+        Some(unsigned) => ("-", unsigned),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+        None => (unsigned, 0),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() + fraction.len() == 0 || !is_digits(whole) || !is_digits(fraction) {
+        return None;
+    }
+    let digits = format!("{whole}{fraction}");
+    let significant = digits.trim_end_matches('0');
+    if significant.is_empty() {
+        return Some(0.into());
+    }
+    let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
+    let shift = i64::from(exponent) - i64::try_from(fraction.len()).ok()? + zeros;
+    // More digits than any integer of 64 bits has.
+    let shift = usize::try_from(shift).ok().filter(|shift| *shift < 20)?;
+    let digits = format!("{sign}{significant}{}", "0".repeat(shift));
+    let signed = digits.parse::<i64>().map(Number::from);
+    signed
+        .or_else(|_| digits.parse::<u64>().map(Number::from))
+        .ok()
+}
+
+/// Builds a value, and notes keys that are given twice.
+#[derive(Clone, Copy)]
+struct Reader<'n> {
+    twice: &'n RefCell<Vec<String>>,
+}
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+        let number = Number::from_f64(value);
+        number
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("a number out of range"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self)? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut map = serde_json::Map::new();
+        while let Some(key) = fields.next_key::<String>()? {
+            let value = fields.next_value_seed(self)?;
+            if map.contains_key(&key) {
+                let mut twice = self.twice.try_borrow_mut().map_err(A::Error::custom)?;
+                twice.push(format!("`{key}` is given twice: the last value counts"));
+            }
+            map.insert(key, value);
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn numbers_that_would_become_others_stay_text() {
+        for token in [
+            "9223372036854775808e0",
+            "-9223372036854775809",
+            "12345678901234567890123",
+            "9223372036854775807.0",
+            "9007199254740993.0",
+            "1e400",
+            "-1e400",
+            "1e-400",
+            "NaN",
+            "-Infinity",
+        ] {
+            let exact = parse(&format!("{{\"a\": [{token}]}}")).unwrap();
+            let is_whole_float = token == "9223372036854775808e0";
+            let expected = match is_whole_float {
+                true => json!({"a": [9_223_372_036_854_775_808.0_f64]}),
+                false => json!({"a": [token]}),
+            };
+            assert_eq!(exact.value, expected, "{token}");
+            assert_eq!(exact.kept.is_empty(), is_whole_float, "{token}");
+        }
+        for token in [
+            "1",
+            "-0.5",
+            "1e18",
+            "0.1234567890123456789",
+            "1e300",
+            "0e-400",
+            "2.0",
+            "9.223372036854776e18",
+        ] {
+            let exact = parse(token).unwrap();
+            assert_eq!(exact.value, serde_json::from_str::<Value>(token).unwrap());
+            assert_eq!(exact.kept, Vec::<String>::new(), "{token}");
+        }
+        assert_eq!(parse(r#""say \" 1e400""#).unwrap().value, "say \" 1e400");
+        assert!(parse("{1e400").is_err());
+    }
+
+    #[test]
+    fn keys_that_are_given_twice_are_told() {
+        let exact = parse(r#"{"a": 1, "b": {"a": 2}, "a": 3}"#).unwrap();
+        assert_eq!(exact.value, json!({"a": 3, "b": {"a": 2}}));
+        assert_eq!(exact.twice, ["`a` is given twice: the last value counts"]);
+    }
+
+    #[test]
+    fn integers_are_exact() {
+        for (text, expected) in [
+            ("9007199254740993.0", "9007199254740993"),
+            ("9223372036854775807.000", "9223372036854775807"),
+            ("1e18", "1000000000000000000"),
+            ("-1.5e1", "-15"),
+            ("0.0", "0"),
+            ("1.8446744073709551615e19", "18446744073709551615"),
+        ] {
+            assert_eq!(integer(text).unwrap().to_string(), expected, "{text}");
+        }
+        for text in ["1.5", "1e19999", "1e20", "-1e19", ".", "x", "1e-1"] {
+            assert_eq!(integer(text), None, "{text}");
+        }
+    }
+}
