@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::task::{Completion, Task, Tooling};
+use super::task::{Task, Tooling};
 use super::{ReadCall, Repair, RepairKind, StepReply, UnreadableArgs, forms, json_text, names};
 use crate::model::FinishReason;
 use crate::signature::Values;
@@ -28,9 +28,6 @@ const ARGS_KEYS: [&str; 8] = [
 ];
 const LIST_KEYS: [&str; 3] = ["tool_calls", "calls", "next_tool_calls"];
 const THOUGHT_KEYS: [&str; 4] = ["next_thought", "thought", "reasoning", "content"];
-
-/// Names of the tool that ends a task, whichever it is.
-const COMPLETING: [&str; 4] = ["submit", "finish", "final_answer", "finalanswer"];
 
 /// How much of unreadable arguments is kept in a problem.
 const RAW: usize = 4000;
