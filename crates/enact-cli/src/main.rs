@@ -46,7 +46,7 @@ fn main() -> ExitCode {
             return Exit::Failed.into();
         }
     };
-    if let Err(failure) = secrets::configure(&[], None, None) {
+    if let Err(failure) = secrets::configure(None, None) {
         failure.print();
         return failure.exit.into();
     }

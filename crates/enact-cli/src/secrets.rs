@@ -5,8 +5,8 @@ use enact::model::{SecretError, Secrets};
 use enact::run::SealKey;
 use enact_providers::Provider;
 
+use crate::agent::Agent;
 use crate::exit::Failure;
-use crate::mcp::Noted;
 
 /// The variable that names variables whose values are secret.
 const VARIABLE: &str = "ENACT_SECRETS";
@@ -15,14 +15,10 @@ const VARIABLE: &str = "ENACT_SECRETS";
 /// be an ordinary word.
 const SHORTEST_KEY: usize = 16;
 
-/// Keeps secrets out of all runs of this process: those of the environment, the values of these
-/// variables, which an agent names, and those in the commands of its servers. With a key, the runs
-/// that begin are sealed.
-pub(crate) fn configure(
-    named: &[String],
-    servers: Option<&Noted>,
-    seal: Option<SealKey>,
-) -> Result<(), Failure> {
+/// Keeps secrets out of all runs of this process: those of the environment, the values of the
+/// variables that an agent names, the passwords in its addresses, and those in the commands of its
+/// servers. With a key, the runs that begin are sealed.
+pub(crate) fn configure(plan: Option<&Agent>, seal: Option<SealKey>) -> Result<(), Failure> {
     let (mut secrets, mut problems) = gathered();
     let told = |problems: &[(String, SecretError)], who: &str| match problems.first() {
         None => Ok(()),
@@ -32,11 +28,19 @@ pub(crate) fn configure(
         }
     };
     told(&problems, VARIABLE)?;
-    for name in named {
-        secrets = add(secrets, name, &mut problems);
+    for name in plan.map(Agent::all_secrets).unwrap_or_default() {
+        secrets = add(secrets, &name, &mut problems);
     }
     told(&problems, "`secrets` of the agent file")?;
-    if let Some(servers) = servers {
+    for address in plan.map(Agent::all_addresses).unwrap_or_default() {
+        // A query may hold an ordinary word, such as the version of an API.
+        let place = address.split('?').next().unwrap_or_default();
+        for part in enact_providers::credentials(place) {
+            // What is too short to be told from other words stays out of errors alone.
+            secrets = secrets.clone().with(&part).unwrap_or(secrets);
+        }
+    }
+    if let Some(servers) = plan.and_then(|plan| plan.mcp.as_ref()) {
         secrets = servers.add_secrets(secrets);
     }
     let mut settings = Settings::new().secrets(secrets);

@@ -257,6 +257,15 @@ impl Agent {
         self.secrets.iter().cloned().chain(called).collect()
     }
 
+    /// The addresses that it asks, and those that it may call.
+    pub(crate) fn all_addresses(&self) -> Vec<String> {
+        let own = self.models.iter().map(|named| &named.base_url);
+        let own = own.chain([&self.base_url]).flatten().cloned();
+        let called = self.agents.iter();
+        let called = called.flat_map(|member| member.agent.all_addresses());
+        own.chain(called).collect()
+    }
+
     /// Settles whom the agents ask that it may call: their own models, or those of the caller.
     pub(crate) fn settle_members(&mut self, address: Option<&str>) {
         for member in &mut self.agents {

@@ -49,7 +49,7 @@ impl Setup {
         let mut plan = agent.with_flags(args)?;
         // A run that is not kept is never resumed.
         let seal = store::path(&args.store)?.and_then(|_| trust::key());
-        secrets::configure(&plan.all_secrets(), plan.mcp.as_ref(), seal)?;
+        secrets::configure(Some(&plan), seal)?;
         let own = tools::own(&plan)?;
         adapter(plan.adapter.as_deref())?;
         let history = match &args.history {
@@ -128,7 +128,7 @@ impl Setup {
         let list = plan.mcp.take().unwrap_or_default();
         let list = list.completed(&args.mcp, &args.mcp_url)?;
         plan.mcp = is_with_servers.then_some(list);
-        secrets::configure(&plan.all_secrets(), plan.mcp.as_ref(), seal)?;
+        secrets::configure(Some(&plan), seal)?;
         // It has the adapter that it began with: nobody is probed for it.
         let probing = Probing::Remembered;
         let (pace, address) = (&plan.pace, spec.base_url.clone());

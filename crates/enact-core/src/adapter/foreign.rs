@@ -42,9 +42,10 @@ pub(super) fn without_tokens(text: &str) -> Option<String> {
 
 /// Calls between special tokens or tags, and what was said before them.
 pub(super) fn find(tooling: &Tooling, text: &str, repairs: &mut Vec<Repair>) -> Option<StepReply> {
-    let forms: [fn(&str) -> Option<(usize, Vec<Pair<'_>>)>; 4] =
-        [between_marks, in_channels, after_marks, with_keys];
-    let tokens = forms.iter().find_map(|read| read(text));
+    let tokens = between_marks(text)
+        .or_else(|| in_channels(text))
+        .or_else(|| after_marks(text))
+        .or_else(|| with_keys(text));
     let (start, calls) = match tokens {
         Some((start, pairs)) => {
             let calls = pairs

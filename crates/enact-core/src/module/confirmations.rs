@@ -112,7 +112,7 @@ impl Confirmations {
     /// Takes back every answer that has not been used.
     pub async fn clear_all(&self) -> Result<(), Error> {
         self.write(|run| {
-            let unused = run.questions().into_iter();
+            let unused = run.questions().iter();
             Ok(unused
                 .filter(|asked| asked.decision.is_some() && !asked.is_used)
                 .map(|asked| Event::withdrawn(&asked.question.confirmation_id))

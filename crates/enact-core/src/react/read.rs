@@ -120,14 +120,13 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
 fn note_written(planned: &mut [PlannedCall], written: Vec<RawCall>) {
     for (planned, written) in planned.iter_mut().zip(written) {
         let args = serde_json::from_str::<Values>(&written.arguments);
-        let is_same = written.name == planned.call.name
-            && match args {
-                Ok(args) => args == planned.call.args,
-                Err(_) => written.arguments.is_empty() && planned.call.args.is_empty(),
-            };
+        let is_same = match args {
+            Ok(args) => args == planned.call.args,
+            Err(_) => written.arguments.is_empty() && planned.call.args.is_empty(),
+        };
         // What could not be read stands with the call already.
         let is_known = planned.call.raw.as_ref() == Some(&written.arguments);
-        if !is_same && !(is_known && written.name == planned.call.name) {
+        if written.name != planned.call.name || !(is_same || is_known) {
             planned.written = Some(WrittenCall {
                 name: written.name,
                 arguments: written.arguments,
