@@ -28,6 +28,8 @@ const NAMED: [&str; 6] = [
 ];
 
 type Pair<'t> = (&'t str, &'t str);
+/// Where the first call begins, and every name with its arguments.
+type Pairs<'t> = (usize, Vec<Pair<'t>>);
 
 /// The text without tokens around calls; `None` if it has none.
 pub(super) fn without_tokens(text: &str) -> Option<String> {
@@ -80,7 +82,7 @@ fn call(tooling: &Tooling, name: &str, args: &str, repairs: &mut Vec<Repair>) ->
 }
 
 /// `<｜tool▁call▁begin｜>name<｜tool▁sep｜>{…}`, with or without `function` before the separator.
-fn between_marks(text: &str) -> Option<(usize, Vec<Pair<'_>>)> {
+fn between_marks(text: &str) -> Option<Pairs<'_>> {
     const BEGIN: &str = "<｜tool▁call▁begin｜>";
     const SEPARATOR: &str = "<｜tool▁sep｜>";
     let start = text.find("<｜tool▁call")?;
@@ -100,7 +102,7 @@ fn between_marks(text: &str) -> Option<(usize, Vec<Pair<'_>>)> {
 }
 
 /// `<|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>`.
-fn in_channels(text: &str) -> Option<(usize, Vec<Pair<'_>>)> {
+fn in_channels(text: &str) -> Option<Pairs<'_>> {
     const TO: &str = " to=";
     let is_one = text.contains("<|channel|>") || text.contains("<|message|>");
     let first = text.find(TO).filter(|_| is_one)?;
@@ -117,7 +119,7 @@ fn in_channels(text: &str) -> Option<(usize, Vec<Pair<'_>>)> {
 }
 
 /// `[TOOL_CALLS]name[ARGS]{…}`.
-fn after_marks(text: &str) -> Option<(usize, Vec<Pair<'_>>)> {
+fn after_marks(text: &str) -> Option<Pairs<'_>> {
     const MARK: &str = "[TOOL_CALLS]";
     let start = text.find(MARK)?;
     let mut pairs = Vec::new();
@@ -130,7 +132,7 @@ fn after_marks(text: &str) -> Option<(usize, Vec<Pair<'_>>)> {
 }
 
 /// `<tool_call>name <arg_key>…</arg_key> <arg_value>…</arg_value></tool_call>`.
-fn with_keys(text: &str) -> Option<(usize, Vec<Pair<'_>>)> {
+fn with_keys(text: &str) -> Option<Pairs<'_>> {
     const OPENING: &str = "<tool_call>";
     let start = text.find(OPENING).filter(|_| text.contains("<arg_key>"))?;
     let mut pairs = Vec::new();
@@ -157,6 +159,10 @@ fn elements(
         let Some(head) = Head::at(&text[start..]) else {
             continue;
         };
+        // `<function=tool>` has a reader of its own.
+        if text[start..].starts_with("<function=") {
+            continue;
+        }
         let name = match head.attribute {
             Some(name) if NAMED.contains(&head.name()) => name,
             None => head.name(),
@@ -187,7 +193,7 @@ fn elements(
     let start = found?;
     let before = text[..start].trim_end();
     let is_wrapper = |tag: &str| before.ends_with(tag);
-    let wrapper = ["<function_calls>", "<tool_calls>"]
+    let wrapper = ["<function_calls>", "<tool_calls>", "<tool_call>"]
         .into_iter()
         .find(|tag| is_wrapper(tag));
     let start = wrapper.map_or(start, |tag| before.len() - tag.len());
