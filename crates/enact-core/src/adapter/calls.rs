@@ -49,13 +49,24 @@ pub(super) fn resolve_name(tooling: &Tooling, written: &str, repairs: &mut Vec<R
     name.to_owned()
 }
 
+/// The namespaces in which models call tools.
+const NAMESPACES: [&str; 3] = ["functions.", "default_api.", "tools."];
+
 /// Whether a name in a text can only mean an existing tool. Code may call `read` of something else:
-/// only the namespace of tools is one.
+/// only the namespaces of tools are known.
 pub(super) fn is_known(tooling: &Tooling, written: &str) -> bool {
-    let bare = written.trim().trim_start_matches("functions.");
+    let bare = written.trim();
+    let mut spaces = NAMESPACES.iter();
+    let bare = spaces
+        .find_map(|space| bare.strip_prefix(space))
+        .unwrap_or(bare);
+    let bare = bare.strip_suffix(".call").unwrap_or(bare);
+    if tooling.spec(bare).is_some() {
+        return true;
+    }
     let names = tooling.specs.iter().map(|spec| spec.name.as_str());
-    tooling.spec(bare).is_some()
-        || !bare.contains(['.', ':', '/']) && names::meant(bare, names).is_some()
+    let is_meant = || names::meant(bare, names).is_some() || names::ends_task(bare);
+    !bare.contains(['.', ':', '/']) && is_meant()
 }
 
 /// Arguments written as text.

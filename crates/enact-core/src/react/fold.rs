@@ -236,8 +236,7 @@ impl RunState {
     fn plan(&self, planned: &PlannedCall) -> CallState {
         let status = match &planned.refusal {
             Some(refusal) => CallStatus::Done(Arc::new(Observation::error(refusal.clone()))),
-            // Whatever the log says, nothing runs unasked that has to be approved by now.
-            None if planned.confirm || self.needs_approval(&planned.call) => {
+            None if planned.confirm || self.always_needs_approval(&planned.call) => {
                 CallStatus::Unconfirmed
             }
             None if self.is_reader(&planned.call) => {

@@ -264,9 +264,17 @@ impl RunState {
     }
 
     /// Whether the rule for the tool of a call demands a person.
-    pub(super) fn needs_approval(&self, call: &Call) -> bool {
+    fn needs_approval(&self, call: &Call) -> bool {
         let tool = self.program.tool(&call.name);
         tool.is_some_and(|(spec, _)| spec.confirmation.is_needed(&call.args))
+            && !self.is_tool_allowed(&call.name)
+    }
+
+    /// Whether a person has to agree to every call of the tool, whatever the log says of this one. What
+    /// a rule said that looks at the arguments stands in the log.
+    pub(super) fn always_needs_approval(&self, call: &Call) -> bool {
+        let tool = self.program.tool(&call.name);
+        tool.is_some_and(|(spec, _)| spec.confirmation == Confirmation::Always)
             && !self.is_tool_allowed(&call.name)
     }
 
