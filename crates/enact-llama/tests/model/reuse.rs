@@ -1,7 +1,6 @@
 //! What was read is not read again.
 
 use enact::model::{LanguageModel as _, Usage};
-use enact::run::Event;
 use enact::{ReAct, ToolError, adapter::Native, tool, tools, values};
 
 use crate::loaded::{asking, at_most, load};
