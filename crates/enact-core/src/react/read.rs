@@ -105,7 +105,11 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
     let mut reply = reply;
     // Where calls were left out, the reply keeps them all.
     if reply.calls.len() == planned.len() {
-        note_written(&mut planned, std::mem::take(&mut reply.calls));
+        let written = std::mem::take(&mut reply.calls);
+        // Where nothing was mended, what was read is what was written.
+        if !repairs.is_empty() || planned.iter().any(|call| call.refusal.is_some()) {
+            note_written(&mut planned, written);
+        }
     }
     let stepped = Stepped {
         thought,
