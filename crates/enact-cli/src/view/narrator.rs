@@ -38,7 +38,7 @@ pub(crate) struct Narrator {
 /// What was told so far, as far as later events refer to it.
 #[derive(Debug, Default)]
 struct Told {
-    /// The run that is told of.
+    /// The run that is shown.
     run: Option<Run>,
     /// What the model is writing.
     writing: String,

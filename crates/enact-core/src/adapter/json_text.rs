@@ -121,7 +121,7 @@ fn before(text: &str, start: usize) -> &str {
     }
 }
 
-/// Reads a whole JSON text. What could not be kept as it was written is told.
+/// Reads a whole JSON text, and notes what could not be kept as it was written.
 pub(super) fn parse(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
     let exact = parse_exactly(text).ok()?;
     let kept = exact.kept.into_iter();

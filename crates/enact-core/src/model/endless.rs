@@ -65,7 +65,7 @@ pub fn cut_endless(
 }
 
 struct Watched<'a> {
-    /// Dropped when the reply is cut off: the server learns that nobody reads on.
+    /// Dropped when the reply is cut off, so that the server can stop.
     reply: Option<ReplyStream<'a>>,
     ready: VecDeque<Chunk>,
     tail: Tail,

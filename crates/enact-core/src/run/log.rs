@@ -21,8 +21,7 @@ use crate::model::{ModelErrorKind, Usage};
 use crate::signature::Values;
 use crate::tool::ToolSpec;
 
-/// The log of one run, folded into [steps](Step). Everything else that is told of a run is computed
-/// from them.
+/// The log of one run, folded into [steps](Step). Every other view of a run is computed from them.
 #[derive(Debug, Clone)]
 pub struct Run {
     /// The same as in the first record.

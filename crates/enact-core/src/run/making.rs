@@ -109,7 +109,7 @@ impl Event {
         }
     }
 
-    /// The model is told something.
+    /// The model gets a notice.
     pub(crate) fn noticed(about: Notice, text: impl Into<String>) -> Self {
         Self::Noticed {
             about,
