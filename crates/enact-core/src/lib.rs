@@ -18,12 +18,13 @@
 //! | [`predictor`] | the inner requests of a module, demonstrations, saved state |
 //! | [`telemetry`] | the spans of a run, for `tracing` and OpenTelemetry |
 //! | [`react`] | the pure core: what a run does next, as a function of its log |
+//! | [`driver`] | the loop, and the door to the outside world that an engine implements |
 
 // The macros name this crate from outside, also where it uses them itself.
 extern crate self as enact_core;
 
 pub mod adapter;
-mod driver;
+pub mod driver;
 mod error;
 pub mod model;
 mod module;
@@ -57,7 +58,7 @@ pub use tool::{FnTool, Tool, ToolContext, ToolError, ToolOutput, Tools};
 pub mod __private {
     pub use crate::signature::field_type;
     pub use crate::tool::{IntoToolResult, ToolFuture, parameters_of, read_args};
-    pub use {enact_signature, schemars, serde, serde_json};
+    pub use {enact_signature, jiff, schemars, serde, serde_json};
 
     use crate::tool::ToolError;
 

@@ -74,7 +74,7 @@ fn step(state: &mut RunState, observation: &str) {
     };
     divan::black_box(&call.request);
     drop(call);
-    let event = state.read(Ok(reply()), Duration::ZERO);
+    let event = state.read(Ok(reply()), Duration::ZERO).event(state, []);
     apply(state, event);
     let Next::Tools(calls) = state.next() else {
         panic!("a tool call")

@@ -56,6 +56,7 @@
 //! | [`predictor`] | the inner requests of a module, demonstrations, saved state |
 //! | [`telemetry`] | the spans of a run, for `tracing` and OpenTelemetry |
 //! | [`react`] | the pure core: what a run does next, as a function of its log |
+//! | [`driver`] | the loop, and the door to the outside world that an engine implements |
 //!
 //! A model of a provider by its name: [`model()`]. What most programs need in one line:
 //! `use enact::prelude::*`, see [`prelude`].

@@ -1,6 +1,7 @@
 //! `enact cancel` and `enact rm`.
 
 use enact::run::store::Store as _;
+use jiff::Timestamp;
 
 use super::ended;
 use crate::args::OneRunArgs;
@@ -23,13 +24,13 @@ async fn cancel_now(args: &OneRunArgs) -> Result<(), Failure> {
             format!("the run `{id}` is over already"),
         ));
     }
-    let records = run.following(run.cancellation());
+    let records = run.following(run.cancellation(), Timestamp::now());
     store.append(&lease, &records).await?;
     for id in store::called(&store, &id).await? {
         let lease = store.acquire(&id).await?;
         let run = store.load(&id).await?.run;
         if run.termination().is_none() {
-            let records = run.following(run.cancellation());
+            let records = run.following(run.cancellation(), Timestamp::now());
             store.append(&lease, &records).await?;
         }
     }

@@ -8,104 +8,84 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
 
-use super::{Update, World, spans};
+use super::Update;
+use super::effects::{Done, Failure, Outcome};
+use super::hooks::AfterCall;
+use super::local::Local;
 use crate::model::Usage;
 use crate::react::ToolCall;
 use crate::run::{Call, Observation, Run};
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput};
 
-/// What came of a call.
-pub(super) enum Outcome {
-    /// It is over.
-    Finished {
-        call_id: String,
-        observation: Observation,
-        duration: Duration,
-        usage: Usage,
-        cost: f64,
-    },
-    /// It wants to know something from a person first.
-    Asks { call_id: String, question: String },
-}
-
 /// How long a tool may take to let go of a call.
 const LETTING_GO: Duration = Duration::from_secs(10);
 
-/// What a tool is told about a call.
-fn context(world: &World, run: &Run, planned: &ToolCall) -> ToolContext {
-    let mut context =
-        ToolContext::detached(planned.call.id.clone()).with_secrets(world.secrets.clone());
-    context.run_id = run.id().to_owned();
-    let parent = run.started().parent.as_ref();
-    context.depth = parent.map_or(0, |parent| parent.depth);
-    context.tokens_left = planned.tokens_left;
-    context.money_left = planned.money_left;
-    context.idempotency_key = planned.idempotency_key.clone();
-    context.cancellation = world.cancellation.child_token();
-    for (question, answer) in &planned.answers {
-        context = context.with_answer(question.clone(), answer.clone());
-    }
-    match world.listener.clone() {
-        Some(listener) => {
-            let call_id = planned.call.id.clone();
-            let secrets = world.secrets.clone();
-            context.with_progress(Arc::new(move |message| {
-                listener.tell(&Update::Progress {
-                    call_id: call_id.clone(),
-                    message: secrets.redact(message).into_owned(),
-                });
-            }))
+/// A call with all that it needs to run.
+#[derive(Clone)]
+pub(super) struct ReadyCall {
+    call: Call,
+    tool: Option<Arc<dyn Tool>>,
+    /// Whether the tool is the one that the call was approved for.
+    is_approved_tool: bool,
+    context: ToolContext,
+    after_call: Option<AfterCall>,
+}
+
+impl ReadyCall {
+    pub(super) fn new(local: &Local, run: &Run, planned: ToolCall) -> Self {
+        let tool = local.tool(&planned.call.name);
+        // Whatever led here, a call runs with the tool that it was approved for, or not at all.
+        let listed = run.tool_at(planned.tools, &planned.call.name);
+        let is_approved_tool = match (&tool, listed) {
+            (Some(tool), Some(listed)) => local.is_tool(tool.spec(), listed),
+            _ => false,
+        };
+        Self {
+            tool,
+            is_approved_tool,
+            context: context(local, run, &planned),
+            call: planned.call,
+            after_call: local.after_call.clone(),
         }
-        None => context,
     }
-}
 
-/// Lets go of a call that will not be taken up again.
-pub(super) async fn abandon(world: &World, run: &Run, call: &ToolCall) {
-    if let Some(tool) = world.tool(&call.call.name) {
-        let_go(&*tool, context(world, run, call)).await;
+    /// Lets go of a call that will not be resumed.
+    pub(super) async fn let_go(self) {
+        if let Some(tool) = self.tool {
+            let_go(&*tool, self.context).await;
+        }
     }
-}
 
-async fn let_go(tool: &dyn Tool, context: ToolContext) {
-    let work = AssertUnwindSafe(async { tool.abandon(context).await }).catch_unwind();
-    // Whoever does not manage it, or panics over it, has had the chance.
-    let _ = tokio::time::timeout(LETTING_GO, work).await;
-}
+    /// What comes of a call for which the run has no time left.
+    pub(super) async fn give_up(self, began: Instant) -> Done {
+        let name = &self.call.name;
+        let text = format!("Error executing {name}: given up, the time of the run is over");
+        let call_id = self.call.id.clone();
+        self.let_go().await;
+        unexecuted(call_id, text, Failure::Timeout, began)
+    }
 
-/// Runs a call and tells what came of it. Errors, panics and time-outs are observations.
-pub(super) fn run(
-    world: &World,
-    run: &Run,
-    planned: ToolCall,
-) -> impl Future<Output = Outcome> + Send + use<> {
-    let tool = world.tool(&planned.call.name);
-    // Whatever led here, a call runs with the tool that it was approved for, or not at all.
-    let listed = run.tool_at(planned.tools, &planned.call.name);
-    let is_it = match (&tool, listed) {
-        (Some(tool), Some(listed)) => world.is_listed(tool.spec(), listed),
-        _ => false,
-    };
-    let mut context = context(world, run, &planned);
-    let after_call = world.after_call.clone();
-    async move {
+    /// Runs the call. Errors, panics and time-outs are observations.
+    pub(super) async fn run(self) -> Done {
+        let Self {
+            mut call,
+            tool,
+            is_approved_tool,
+            mut context,
+            after_call,
+        } = self;
         let began = Instant::now();
-        let mut call = planned.call;
         let name = call.name.clone();
         let Some(tool) = tool else {
-            let observation = Observation::error(format!(
-                "Error executing {name}: it is not available any more"
-            ));
-            spans::fail_here("not_found");
-            return finished(call.id, observation, began);
+            let text = format!("Error executing {name}: it is not available any more");
+            return unexecuted(call.id, text, Failure::NotFound, began);
         };
-        if !is_it {
-            let observation = Observation::error(format!(
+        if !is_approved_tool {
+            let text = format!(
                 "Error executing {name}: it has changed since the call was made. The call was not \
                  executed."
-            ));
-            spans::fail_here("tool_changed");
-            return finished(call.id, observation, began);
+            );
+            return unexecuted(call.id, text, Failure::ToolChanged, began);
         }
         let timeout = tool.spec().timeout;
         context.deadline = began.checked_add(timeout).map(Instant::into_std);
@@ -117,85 +97,109 @@ pub(super) fn run(
         let (mut usage, mut cost) = (Usage::default(), 0.0);
         let told = context.clone();
         let work = AssertUnwindSafe(async { tool.call(args, told).await }).catch_unwind();
-        let observation = match tokio::time::timeout(timeout, work).await {
+        let (observation, failure) = match tokio::time::timeout(timeout, work).await {
             Ok(Ok(Ok(output))) => {
                 (usage, cost) = (output.usage, output.cost);
-                success(output)
+                (observed(output), None)
             }
             Ok(Ok(Err(error))) => match error.into_question() {
                 Ok(question) => {
-                    return Outcome::Asks {
+                    return Done {
                         call_id: call.id,
-                        question,
+                        outcome: Outcome::Asks(question),
+                        failure: None,
                     };
                 }
                 Err(error) => {
                     (usage, cost) = error.spent();
-                    failure(&name, &error, "tool_error")
+                    failed(&name, &error, Failure::ToolError)
                 }
             },
-            Ok(Err(panic)) => failure(&name, &ToolError::new(panic_text(&*panic)), "panic"),
+            Ok(Err(panic)) => failed(&name, &ToolError::new(panic_text(&*panic)), Failure::Panic),
             Err(_) => {
                 context.cancellation.cancel();
                 let_go(&*tool, context).await;
-                failure(
-                    &name,
-                    &ToolError::new(format!("no result within {timeout:?}")),
-                    "timeout",
-                )
+                let error = ToolError::new(format!("no result within {timeout:?}"));
+                failed(&name, &error, Failure::Timeout)
             }
         };
         let observation = match after_call {
             Some(check) => check.apply(&call, observation),
             None => observation,
         };
-        Outcome::Finished {
-            call_id: call.id,
+        let outcome = Outcome::Observed {
             observation,
-            duration: began.elapsed(),
+            took: began.elapsed(),
             usage,
             cost,
+        };
+        Done {
+            call_id: call.id,
+            outcome,
+            failure,
         }
     }
 }
 
-fn finished(call_id: String, observation: Observation, began: Instant) -> Outcome {
-    Outcome::Finished {
-        call_id,
-        observation,
-        duration: began.elapsed(),
+/// What a tool is told about a call.
+fn context(local: &Local, run: &Run, planned: &ToolCall) -> ToolContext {
+    let mut context =
+        ToolContext::detached(planned.call.id.clone()).with_secrets(local.secrets.clone());
+    context.run_id = run.id().to_owned();
+    let parent = run.started().parent.as_ref();
+    context.depth = parent.map_or(0, |parent| parent.depth);
+    context.tokens_left = planned.tokens_left;
+    context.money_left = planned.money_left;
+    context.idempotency_key = planned.idempotency_key.clone();
+    context.cancellation = local.cancellation.child_token();
+    for (question, answer) in &planned.answers {
+        context = context.with_answer(question.clone(), answer.clone());
+    }
+    match local.listener.clone() {
+        Some(listener) => {
+            let call_id = planned.call.id.clone();
+            let secrets = local.secrets.clone();
+            context.with_progress(Arc::new(move |message| {
+                listener.tell(&Update::Progress {
+                    call_id: call_id.clone(),
+                    message: secrets.redact(message).into_owned(),
+                });
+            }))
+        }
+        None => context,
+    }
+}
+
+async fn let_go(tool: &dyn Tool, context: ToolContext) {
+    let work = AssertUnwindSafe(async { tool.abandon(context).await }).catch_unwind();
+    // Whoever does not manage it, or panics over it, has had the chance.
+    let _ = tokio::time::timeout(LETTING_GO, work).await;
+}
+
+fn unexecuted(call_id: String, text: String, failure: Failure, began: Instant) -> Done {
+    let outcome = Outcome::Observed {
+        observation: Observation::error(text),
+        took: began.elapsed(),
         usage: Usage::default(),
         cost: 0.0,
+    };
+    Done {
+        call_id,
+        outcome,
+        failure: Some(failure),
     }
 }
 
-/// What comes of a call for which the run has no time left.
-pub(super) fn given_up(call: Call, began: Instant) -> Outcome {
-    let observation = Observation::error(format!(
-        "Error executing {}: given up, the time of the run is over",
-        call.name
-    ));
-    finished(call.id, observation, began)
-}
-
-impl Outcome {
-    pub(super) fn call_id(&self) -> &str {
-        match self {
-            Self::Finished { call_id, .. } | Self::Asks { call_id, .. } => call_id,
-        }
-    }
-}
-
-fn success(output: ToolOutput) -> Observation {
+fn observed(output: ToolOutput) -> Observation {
     Observation {
         images: output.images,
         ..Observation::value(output.value)
     }
 }
 
-fn failure(name: &str, error: &ToolError, kind: &str) -> Observation {
-    spans::fail_here(kind);
-    Observation::error(format!("Error executing {name}: {error}"))
+fn failed(name: &str, error: &ToolError, failure: Failure) -> (Observation, Option<Failure>) {
+    let observation = Observation::error(format!("Error executing {name}: {error}"));
+    (observation, Some(failure))
 }
 
 /// What a panic said. Never where: the model has no use for paths.

@@ -10,14 +10,12 @@ use serde_json::Value;
 use super::{Listener, Update};
 use crate::adapter::{Live, Piece};
 use crate::model::{Chunk, LanguageModel, ModelError, Reply, ReplyBuilder, Request, Secrets};
-use crate::run::Event;
+use crate::run::Replied;
 
 /// Tells what one reply says while it is written.
-pub(super) struct Writing<'a> {
-    listener: &'a Listener,
-    make: Box<dyn Fn() -> Box<dyn Live> + Send + Sync + 'a>,
-    live: Box<dyn Live>,
-    secrets: &'a Secrets,
+pub(super) struct Writing {
+    listener: Listener,
+    secrets: Secrets,
     told: Vec<Told>,
 }
 
@@ -30,16 +28,10 @@ struct Told {
     told: String,
 }
 
-impl<'a> Writing<'a> {
-    pub(super) fn new(
-        listener: &'a Listener,
-        secrets: &'a Secrets,
-        make: impl Fn() -> Box<dyn Live> + Send + Sync + 'a,
-    ) -> Self {
+impl Writing {
+    pub(super) fn new(listener: Listener, secrets: Secrets) -> Self {
         Self {
             listener,
-            live: make(),
-            make: Box::new(make),
             secrets,
             told: Vec::new(),
         }
@@ -50,48 +42,31 @@ impl<'a> Writing<'a> {
         &mut self,
         model: &dyn LanguageModel,
         request: Request,
+        reader: &(dyn Fn() -> Box<dyn Live> + Sync),
     ) -> Result<Reply, ModelError> {
         let mut stream = model.stream(request);
         let mut builder = ReplyBuilder::default();
+        let mut live = reader();
         while let Some(chunk) = stream.next().await {
             let chunk = chunk?;
-            self.take(&chunk);
+            if chunk == Chunk::Restart {
+                self.take_back();
+                live = reader();
+            } else {
+                live.push(&chunk, &mut |piece, text| self.tell(piece, text));
+            }
             builder.push(chunk);
         }
         builder.finish()
     }
 
-    fn take(&mut self, chunk: &Chunk) {
-        if *chunk == Chunk::Restart {
-            self.take_back();
-            self.live = (self.make)();
-            return;
-        }
-        let Self {
-            listener,
-            live,
-            secrets,
-            told,
-            ..
-        } = self;
-        live.push(chunk, &mut |piece, text| {
-            tell(listener, secrets, told, piece, text);
-        });
-    }
-
     /// Settles what was told by what the reply turned out to be.
-    pub(super) fn settle(mut self, event: &Event) {
-        let pieces: Vec<(Piece, Value)> = match event.reply() {
-            Some(replied) => {
-                let thought = replied.stepped().map(|_| replied.thought().trim());
-                let thought = thought.filter(|thought| !thought.is_empty());
-                let thought = thought.map(|thought| (Piece::Thought, thought.into()));
-                let outputs = replied.committed().into_iter().flat_map(named);
-                thought.into_iter().chain(outputs).collect()
-            }
-            None => Vec::new(),
-        };
-        for (piece, value) in pieces {
+    pub(super) fn settle(mut self, replied: &Replied) {
+        let thought = replied.stepped().map(|_| replied.thought().trim());
+        let thought = thought.filter(|thought| !thought.is_empty());
+        let thought = thought.map(|thought| (Piece::Thought, Value::from(thought)));
+        let outputs = replied.committed().into_iter().flat_map(named);
+        for (piece, value) in thought.into_iter().chain(outputs) {
             let whole = match &value {
                 Value::String(text) => text.clone(),
                 other => other.to_string(),
@@ -118,8 +93,42 @@ impl<'a> Writing<'a> {
         self.take_back();
     }
 
+    /// Tells more of a piece, but not what may yet turn out to be a secret.
+    fn tell(&mut self, piece: &Piece, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let place = self.told.iter().position(|known| known.piece == *piece);
+        let place = place.unwrap_or_else(|| {
+            self.told.push(Told {
+                piece: piece.clone(),
+                written: String::new(),
+                told: String::new(),
+            });
+            self.told.len() - 1
+        });
+        let known = &mut self.told[place];
+        let more = if self.secrets.is_empty() {
+            text.to_owned()
+        } else {
+            known.written.push_str(text);
+            let shown = &known.written[..self.secrets.showable(&known.written)];
+            let shown = self.secrets.redact(shown);
+            // What was held back does not begin before what was told.
+            shown.get(known.told.len()..).unwrap_or_default().to_owned()
+        };
+        if more.is_empty() {
+            return;
+        }
+        known.told.push_str(&more);
+        self.listener.tell(&Update::Writing {
+            piece: piece.clone(),
+            text: more,
+        });
+    }
+
     /// What was told and not settled does not count.
-    pub(super) fn take_back(&mut self) {
+    fn take_back(&mut self) {
         for Told { piece, .. } in self.told.drain(..) {
             self.listener.tell(&Update::TakenBack { piece });
         }
@@ -131,42 +140,8 @@ fn named(outputs: &crate::signature::Values) -> impl Iterator<Item = (Piece, Val
     outputs.map(|(name, value)| (Piece::Output(name.clone()), value.clone()))
 }
 
-/// Tells more of a piece, but not what may yet turn out to be a secret.
-fn tell(listener: &Listener, secrets: &Secrets, all: &mut Vec<Told>, piece: &Piece, text: &str) {
-    if text.is_empty() {
-        return;
-    }
-    let place = all.iter().position(|known| known.piece == *piece);
-    let place = place.unwrap_or_else(|| {
-        all.push(Told {
-            piece: piece.clone(),
-            written: String::new(),
-            told: String::new(),
-        });
-        all.len() - 1
-    });
-    let known = &mut all[place];
-    let more = if secrets.is_empty() {
-        text.to_owned()
-    } else {
-        known.written.push_str(text);
-        let shown = &known.written[..secrets.showable(&known.written)];
-        let shown = secrets.redact(shown);
-        // What was held back does not begin before what was told.
-        shown.get(known.told.len()..).unwrap_or_default().to_owned()
-    };
-    if more.is_empty() {
-        return;
-    }
-    known.told.push_str(&more);
-    listener.tell(&Update::Writing {
-        piece: piece.clone(),
-        text: more,
-    });
-}
-
 /// A reply that never becomes whole is taken back.
-impl Drop for Writing<'_> {
+impl Drop for Writing {
     fn drop(&mut self) {
         self.take_back();
     }

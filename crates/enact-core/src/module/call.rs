@@ -9,10 +9,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::core::{Core, Stops};
 use super::prediction::{Outcome, Paused, Prediction};
-use crate::driver::{self, Journal, Listener, Stop, Update, World};
+use crate::driver::{
+    self, Durability, Effects, Listener, Local, Redacted, Stop, Stored, Traced, Update,
+};
 use crate::error::{Error, ErrorKind};
 use crate::react::{RunState, Wording};
-use crate::run::store::{Store, StoreError, StoreErrorKind, StoredRun};
+use crate::run::store::{Lease, Store, StoreError, StoreErrorKind, StoredRun};
 use crate::run::{
     AgentSpec, AnswerError, Decision, Event, History, Limits, Parent, PredictorName, Record, Run,
     Started,
@@ -32,9 +34,16 @@ pub struct Call<'a, S: Shape> {
     decisions: Vec<Given>,
     goes_on_despite_damage: bool,
     is_unattended: bool,
+    through: Option<Box<Through>>,
     /// What was set that this sort of call does not take.
     misuse: Option<&'static str>,
 }
+
+/// Where a run is kept, and the right to write to it.
+type Kept = (Arc<dyn Store>, Lease);
+
+/// Puts effects around those of a call.
+type Through = dyn FnOnce(Box<dyn Effects>) -> Box<dyn Effects> + Send;
 
 /// An answer as it was given.
 enum Given {
@@ -90,6 +99,7 @@ impl<'a, S: Shape> Call<'a, S> {
             decisions: Vec::new(),
             goes_on_despite_damage: false,
             is_unattended: false,
+            through: None,
             misuse: None,
         }
     }
@@ -220,6 +230,16 @@ impl<'a, S: Shape> Call<'a, S> {
         self
     }
 
+    /// Drives the run by an engine: `wrap` gets the effects of this call, and gives those that the run
+    /// is driven by. See [`driver`](crate::driver).
+    pub fn through(
+        mut self,
+        wrap: impl FnOnce(Box<dyn Effects>) -> Box<dyn Effects> + Send + 'static,
+    ) -> Self {
+        self.through = Some(Box::new(wrap));
+        self
+    }
+
     /// Runs the call to its end on this thread.
     ///
     /// Fails inside an asynchronous runtime, where it would block the thread that has to make
@@ -254,10 +274,13 @@ impl<'a, S: Shape> Call<'a, S> {
             decisions,
             goes_on_despite_damage,
             is_unattended,
+            through,
             ..
         } = self;
         let core = &*core;
-        let (world, mut state) = match start {
+        let (local, wording, mut agent) = core.prepare(stops, listener)?;
+        let model = local.models.get(&PredictorName::Step).cloned();
+        let (effects, mut state) = match start {
             Start::New {
                 input,
                 history,
@@ -266,8 +289,7 @@ impl<'a, S: Shape> Call<'a, S> {
                 parent,
             } => {
                 let inputs = checked(core, values_of(&input)?)?;
-                let mut prepared = core.prepare(stops, listener)?;
-                prepared.2.notes = notes;
+                agent.notes = notes;
                 let run_id = run_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
                 let opening = Opening {
                     inputs,
@@ -277,17 +299,16 @@ impl<'a, S: Shape> Call<'a, S> {
                     parent,
                     is_unattended,
                 };
-                begin(core, prepared, store, opening).await?
+                begin(core, (local, wording, agent), (store, through), opening).await?
             }
             Start::Resume(run) => {
-                let mut prepared = core.prepare(stops, listener)?;
-                if let Some(store) = store {
-                    prepared.0.journal = Some(adopt(store, &run).await?);
-                }
-                resume(core, prepared, run)?
+                let kept = match store {
+                    Some(store) => Some(adopt(store, &run).await?),
+                    None => None,
+                };
+                resume(core, (local, wording, agent), (kept, through), run)?
             }
             Start::ResumeStored(run_id) => {
-                let mut prepared = core.prepare(stops, listener)?;
                 let store =
                     store.ok_or_else(|| Error::new(ErrorKind::Misuse, "no store is set"))?;
                 let lease = store.acquire(&run_id).await?;
@@ -295,12 +316,16 @@ impl<'a, S: Shape> Call<'a, S> {
                 if let Some(damage) = damage.filter(|_| !goes_on_despite_damage) {
                     return Err(Error::damaged(&damage).with_run(run));
                 }
-                prepared.0.journal = Some(Journal::new(store, lease));
-                resume(core, prepared, run)?
+                let kept = Some((store, lease));
+                resume(core, (local, wording, agent), (kept, through), run)?
             }
         };
-        let stop = match answer(&mut state, &world, decisions).await {
-            Ok(()) => driver::drive(&mut state, &world).await,
+        let stop = match answer(&mut state, &*effects, decisions).await {
+            Ok(()) => {
+                let has_content = settings::has_content_in_spans();
+                let model = model.as_deref();
+                driver::in_span(&mut state, &*effects, model, has_content).await
+            }
             Err(error) => Err(error),
         };
         match stop {
@@ -311,6 +336,27 @@ impl<'a, S: Shape> Call<'a, S> {
             Err(error) => Err(error.with_run(state.into_run())),
         }
     }
+}
+
+/// What the run is driven by: the work in this process, kept in a store if there is one, by an engine
+/// if one is given.
+fn effects(local: Local, kept: Option<Kept>, through: Option<Box<Through>>) -> Box<dyn Effects> {
+    let (secrets, models) = (local.secrets.clone(), local.models.clone());
+    let mut effects: Box<dyn Effects> = match kept {
+        Some((store, lease)) => Box::new(Stored::new(local, store, lease)),
+        None => Box::new(local),
+    };
+    if let Some(through) = through {
+        effects = through(effects);
+    }
+    if !secrets.is_empty() {
+        effects = Box::new(Redacted::new(effects, secrets.clone()));
+    }
+    if driver::is_heard() {
+        let content = settings::has_content_in_spans().then_some(secrets);
+        effects = Box::new(Traced::new(effects, models, content));
+    }
+    effects
 }
 
 /// What a new run begins with.
@@ -325,10 +371,10 @@ struct Opening {
 
 async fn begin(
     core: &Core,
-    (mut world, wording, agent): (World, Wording, AgentSpec),
-    store: Option<Arc<dyn Store>>,
+    (local, wording, agent): (Local, Wording, AgentSpec),
+    (store, through): (Option<Arc<dyn Store>>, Option<Box<Through>>),
     opening: Opening,
-) -> Result<(World, RunState), Error> {
+) -> Result<(Box<dyn Effects>, RunState), Error> {
     let Opening {
         inputs,
         history,
@@ -348,30 +394,42 @@ async fn begin(
             return Err(Error::new(ErrorKind::NoPrice, message));
         }
     }
-    if let Some(store) = store {
-        let lease = store.acquire(&run_id).await?;
-        world.journal = Some(Journal::new(store, lease));
-    }
+    let kept = match store {
+        Some(store) => {
+            let lease = store.acquire(&run_id).await?;
+            Some((store, lease))
+        }
+        None => None,
+    };
     let mut started = Started::new(run_id, agent, inputs);
     started.history = history;
     started.limits = limits;
     started.rules = core.program().rules.clone();
     started.parent = parent;
     started.is_unattended = is_unattended;
-    let mut event = world.redacted(Event::began(started))?;
+    let mut event = driver::redacted(Event::began(started), &local.secrets)?;
     if let Some(key) = settings::current_seal_key() {
         // As it stands in the log, without secrets.
         event = event.sealed(&key);
     }
-    let record = Record::now(0, event);
-    world.write(std::slice::from_ref(&record)).await?;
+    let effects = effects(local, kept, through);
+    let record = Record {
+        position: 0,
+        at: effects.now(),
+        event,
+    };
+    let appended = effects.append(vec![record], Durability::Now).await;
+    let mut appended = appended.map_err(driver::error_of)?.into_iter();
+    let record = appended
+        .next()
+        .ok_or_else(|| Error::new(ErrorKind::Misuse, "the engine kept no start of the run"))?;
     let state = RunState::begin(core.program().clone(), wording, record)?;
-    Ok((world, state))
+    Ok((effects, state))
 }
 
 /// Puts a run under the care of a store: it takes in what it does not know of the run, and must not
 /// know more or other than the run says.
-async fn adopt(store: Arc<dyn Store>, run: &Run) -> Result<Journal, Error> {
+async fn adopt(store: Arc<dyn Store>, run: &Run) -> Result<Kept, Error> {
     let lease = store.acquire(run.id()).await?;
     let ours = run.records().len() as u64;
     match store.load(run.id()).await {
@@ -392,19 +450,20 @@ async fn adopt(store: Arc<dyn Store>, run: &Run) -> Result<Journal, Error> {
         }
         Err(error) => return Err(error.into()),
     }
-    Ok(Journal::new(store, lease))
+    Ok((store, lease))
 }
 
 fn resume(
     core: &Core,
-    (world, wording, agent): (World, Wording, AgentSpec),
+    (local, wording, agent): (Local, Wording, AgentSpec),
+    (kept, through): (Option<Kept>, Option<Box<Through>>),
     run: Run,
-) -> Result<(World, RunState), Error> {
+) -> Result<(Box<dyn Effects>, RunState), Error> {
     let mut began = run.started().agent.clone();
     let mut program = core.program().clone();
     // Which tools the run has is what its log says. What is different by now is taken in before
     // anything else happens.
-    if !world.has_tools(&began.tools)? {
+    if !local.has_tools(&began.tools) {
         program = Arc::new(program.with_tools(began.tools.clone())?);
     }
     if core.tools().may_change() {
@@ -415,11 +474,16 @@ fn resume(
         return Err(Error::new(ErrorKind::Log, message).with_run(run));
     }
     let state = RunState::resume(program, wording, run)?;
-    Ok((world, state))
+    Ok((effects(local, kept, through), state))
 }
 
-async fn answer(state: &mut RunState, world: &World, decisions: Vec<Given>) -> Result<(), Error> {
-    driver::expire(state, world).await?;
+async fn answer(
+    state: &mut RunState,
+    effects: &dyn Effects,
+    decisions: Vec<Given>,
+) -> Result<(), Error> {
+    let expired = driver::expire(state, effects).await;
+    expired.map_err(driver::error_of)?;
     for given in decisions {
         let event = match given {
             Given::Decision(confirmation_id, decision) => {
@@ -433,7 +497,8 @@ async fn answer(state: &mut RunState, world: &World, decisions: Vec<Given>) -> R
                 state.answer(&question.confirmation_id, question.read(&text)?)?
             }
         };
-        driver::record(state, world, [event]).await?;
+        let recorded = driver::record(state, effects, [event], Durability::Now).await;
+        recorded.map_err(driver::error_of)?;
     }
     Ok(())
 }

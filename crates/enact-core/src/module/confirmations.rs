@@ -140,7 +140,7 @@ impl Confirmations {
             Ok(events) => events,
             Err(error) => return Err(Error::from(error).with_run(run)),
         };
-        let records = run.following(events);
+        let records = run.following(events, Timestamp::now());
         if !records.is_empty() {
             self.store.append(&lease, &records).await?;
         }

@@ -1,17 +1,17 @@
 //! What all modules have in common: a program, its tools, and whom to ask in which words.
 
 use std::collections::HashMap;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{AdapterChoice, Completion};
-use crate::driver::{AfterCall, Condition, Listener, World};
+use crate::driver::{AfterCall, BeforeCall, Condition, Listener, Local};
 use crate::error::{Error, ErrorKind};
 use crate::model::{Capabilities, LanguageModel, Prices};
 use crate::predictor::{Demo, Predictor, SavedModule, SavedTools};
-use crate::react::{BeforeCall, Program, ProgramError, Wording, fill_thought_prompt};
+use crate::react::{Program, ProgramError, Wording, fill_thought_prompt};
 use crate::run::{AgentSpec, Limits, PredictorName, Rules};
 use crate::settings;
 use crate::signature::{Field, Signature, Type};
@@ -46,6 +46,7 @@ pub(super) struct Core {
     prices: Prices,
     condition: Option<Condition>,
     thought_prompt: Option<String>,
+    before_call: Option<BeforeCall>,
     after_call: Option<AfterCall>,
 }
 
@@ -81,6 +82,7 @@ impl Core {
             prices: Prices::new(),
             condition: None,
             thought_prompt: None,
+            before_call: None,
             after_call: None,
         }
     }
@@ -134,7 +136,8 @@ impl Core {
     }
 
     pub(super) fn set_before_call(&mut self, check: BeforeCall) {
-        Arc::make_mut(&mut self.program).before_call = Some(check);
+        Arc::make_mut(&mut self.program).checks_calls = true;
+        self.before_call = Some(check);
     }
 
     pub(super) fn set_after_call(&mut self, check: AfterCall) {
@@ -146,6 +149,7 @@ impl Core {
     }
 
     pub(super) fn set_condition(&mut self, condition: Condition) {
+        Arc::make_mut(&mut self.program).has_condition = true;
         self.condition = Some(condition);
     }
 
@@ -186,7 +190,8 @@ impl Core {
     fn replace_program(&mut self, mut program: Program) {
         program.limits = self.program.limits;
         program.rules = self.program.rules.clone();
-        program.before_call = self.program.before_call.clone();
+        program.checks_calls = self.program.checks_calls;
+        program.has_condition = self.program.has_condition;
         let kept: Vec<Predictor> = self
             .predictors()
             .into_iter()
@@ -288,7 +293,7 @@ impl Core {
         &self,
         stops: Stops,
         listener: Option<Listener>,
-    ) -> Result<(World, Wording, AgentSpec), Error> {
+    ) -> Result<(Local, Wording, AgentSpec), Error> {
         let program = &self.program;
         let extract = self.settle(&program.extract, None)?;
         let adapter = extract.1.resolve(extract.2);
@@ -313,22 +318,15 @@ impl Core {
             wording = wording.with(name, &choice, capabilities);
             models.insert(name, model);
         }
-        Ok((
-            World {
-                models,
-                tools: RwLock::new(self.tools.clone()),
-                cancellation: stops.cancellation,
-                interruption: stops.interruption,
-                listener,
-                journal: None,
-                condition: self.condition.clone(),
-                after_call: self.after_call.clone(),
-                has_content_in_spans: settings::has_content_in_spans(),
-                secrets: settings::secrets(),
-            },
-            wording,
-            spec,
-        ))
+        let mut local = Local::new(models, self.tools.clone());
+        local.cancellation = stops.cancellation;
+        local.interruption = stops.interruption;
+        local.listener = listener;
+        local.before_call = self.before_call.clone();
+        local.after_call = self.after_call.clone();
+        local.condition = self.condition.clone();
+        local.secrets = settings::secrets();
+        Ok((local, wording, spec))
     }
 }
 

@@ -21,11 +21,11 @@ pub use stream::RunStream;
 
 use self::core::{Core, Kind};
 use crate::adapter::{AdapterChoice, Completion};
-use crate::driver::{AfterCall, Condition};
+use crate::driver::{AfterCall, BeforeCall, Condition};
 use crate::error::Error;
 use crate::model::{LanguageModel, ModelOptions, Prices};
 use crate::predictor::{Demo, Predictor, SavedModule};
-use crate::react::{BeforeCall, Program, Verdict};
+use crate::react::{Program, Verdict};
 use crate::run::store::Store;
 use crate::run::{Limits, Observation, Rules, Run, TraceStep};
 use crate::signature::{Dynamic, Shape, Signature, TypedSignature};

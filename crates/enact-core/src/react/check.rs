@@ -7,7 +7,7 @@ use crate::adapter::forms::{self, Apart};
 use crate::adapter::{ReadCall, Repair, RepairKind, names};
 use crate::run::{Call, PlannedCall};
 use crate::signature::{Field, Validator, Values, did_you_mean};
-use crate::tool::ToolSpec;
+use crate::tool::{Confirmation, ToolSpec};
 
 /// How many names an answer to an unknown name may list.
 const MAX_NAMES: usize = 5;
@@ -64,9 +64,10 @@ pub(super) fn tool_call(
                     .into_iter()
                     .map(|what| Repair::new(RepairKind::Coercion, what)),
             );
+            // A rule that looks at the arguments is asked for what it says: see `ReadReply`.
             let confirm = program
                 .tool(&known)
-                .is_some_and(|(spec, _)| spec.confirmation.is_needed(&args));
+                .is_some_and(|(spec, _)| spec.confirmation == Confirmation::Always);
             let call = Call {
                 id,
                 name: known,

@@ -49,6 +49,12 @@ impl RunState {
         match change {
             Change::Step => return self.fold_step(),
             Change::Reply(replied) => return self.fold_reply(&replied),
+            Change::ConditionChecked { ends } => {
+                self.conditioned = self.iterations;
+                if ends && matches!(self.phase, Phase::Step) {
+                    self.phase = Phase::EndLoop(TerminationReason::Custom);
+                }
+            }
             Change::LoopEnded { reason } => {
                 if reason == TerminationReason::Timeout {
                     self.spend_step_time();

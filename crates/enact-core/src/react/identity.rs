@@ -196,7 +196,8 @@ impl RunState {
         };
         let is_asked_first = state.asked > 0 || *status == Unconfirmed;
         if changes.is_empty() {
-            let is_new_rule = *status == Ready && !is_asked_first && self.needs_approval(call);
+            let is_new_rule =
+                *status == Ready && !is_asked_first && self.needs_approval(call, before);
             return is_new_rule.then(|| self.asks_again(acting, state, asks_now()));
         }
         let effect = self.seen.effect(before);
@@ -210,7 +211,7 @@ impl RunState {
             };
             return Some(refused(state, problem));
         }
-        if is_asked_first || self.needs_approval(call) {
+        if is_asked_first || self.needs_approval(call, before) {
             return Some(self.asks_again(acting, state, changes));
         }
         // Nobody has to approve it. The model chose it for what it was described as: from
@@ -263,11 +264,16 @@ impl RunState {
         )
     }
 
-    /// Whether the rule for the tool of a call demands a person.
-    fn needs_approval(&self, call: &Call) -> bool {
+    /// Whether the rule for the tool of a call demands a person, who was not asked when the tool was
+    /// what it was before. What a rule that looks at the arguments said then, it says now; a new one
+    /// may say anything.
+    fn needs_approval(&self, call: &Call, before: &ToolSpec) -> bool {
         let tool = self.program.tool(&call.name);
-        tool.is_some_and(|(spec, _)| spec.confirmation.is_needed(&call.args))
-            && !self.is_tool_allowed(&call.name)
+        tool.is_some_and(|(spec, _)| match &spec.confirmation {
+            Confirmation::Never => false,
+            Confirmation::Always => true,
+            rule @ Confirmation::When(_) => *rule != before.confirmation,
+        }) && !self.is_tool_allowed(&call.name)
     }
 
     /// Whether a person has to agree to every call of the tool, whatever the log says of this one. What

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::hooks::BeforeCall;
 use crate::adapter::{Completion, Task, Tooling};
 use crate::predictor::Predictor;
 use crate::run::{Limits, PredictorName, Rules, Standing};
@@ -44,8 +43,10 @@ pub struct Program {
     pub limits: Limits,
     /// By which rules it thinks and ends.
     pub rules: Rules,
-    /// Looks at every call before it runs.
-    pub before_call: Option<BeforeCall>,
+    /// Whether a check of the user's looks at every call before it is written down.
+    pub checks_calls: bool,
+    /// Whether a condition of the user's may end the loop after a step.
+    pub has_condition: bool,
     /// The tools' argument checks, in the order of the specs.
     checks: Arc<[(ToolSpec, Validator)]>,
 }
@@ -191,7 +192,8 @@ impl Program {
             completion,
             limits: Limits::default(),
             rules: Rules::default(),
-            before_call: None,
+            checks_calls: false,
+            has_condition: false,
             checks: checks(tools)?,
         })
     }
@@ -250,6 +252,12 @@ impl Program {
     pub fn tool_specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.checks.iter().map(|(spec, _)| spec)
     }
+}
+
+/// Refuses tools that cannot be those of an agent.
+pub(crate) fn check_tools(specs: &[ToolSpec]) -> Result<(), ProgramError> {
+    check_names(specs.iter().map(|spec| spec.name.as_str()), RESERVED_TOOLS)?;
+    checks(specs.to_vec()).map(|_| ())
 }
 
 fn schema_of(context: &str) -> impl FnOnce(SchemaError) -> ProgramError {

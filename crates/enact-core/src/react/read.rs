@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::program::Program;
 use super::state::{Acting, Phase, RunState};
 use super::submitted::submitted;
+use super::verdict::{CallCheck, Verdict};
 use super::{check, thoughts};
 use crate::adapter::beside;
 use crate::adapter::forms::{self, Found};
@@ -21,9 +22,104 @@ use crate::signature::Values;
 
 const NO_CALLS_LEFT: &str = "This call was not executed: the tools may not be called any more.";
 
+/// A reply that was read. Rules and checks of the user's may have a say about its calls before it is
+/// written down.
+#[derive(Debug)]
+#[must_use]
+pub struct ReadReply {
+    read: Result<Box<Replied>, Event>,
+    /// The calls that something is to be said of.
+    unchecked: Vec<usize>,
+}
+
+impl ReadReply {
+    /// The calls that rules and checks have a say about, in order.
+    pub fn unchecked(&self) -> Vec<&Call> {
+        let calls = match &self.read {
+            Ok(replied) => replied.stepped().map_or(&[][..], |stepped| &stepped.calls),
+            Err(_) => &[],
+        };
+        let unchecked = self.unchecked.iter();
+        unchecked
+            .filter_map(|index| Some(&calls.get(*index)?.call))
+            .collect()
+    }
+
+    /// The event that follows, with what was said of the [unchecked](Self::unchecked) calls. One of
+    /// which nothing was said is asked about if its tool asks about some.
+    pub fn event(self, state: &RunState, said: impl IntoIterator<Item = CallCheck>) -> Event {
+        let mut replied = match self.read {
+            Ok(replied) => *replied,
+            Err(event) => return event,
+        };
+        if let Reading::Step(stepped) = &mut replied.read {
+            let mut said = said.into_iter();
+            let mut is_mended = !replied.repairs.is_empty();
+            for index in self.unchecked {
+                let said = said.next().unwrap_or_default();
+                is_mended |= matches!(said.verdict, Verdict::Change(_));
+                if let Some(planned) = stepped.calls.get_mut(index) {
+                    let is_allowed = state.is_tool_allowed(&planned.call.name);
+                    state.program().checked(planned, said, is_allowed);
+                }
+            }
+            if stepped.outcome == StepOutcome::Act {
+                ration(state, &mut stepped.calls);
+            }
+            is_mended |= stepped.calls.iter().any(|call| call.refusal.is_some());
+            // Where calls were left out, the reply keeps them all.
+            if replied.reply.calls.len() == stepped.calls.len() {
+                let written = std::mem::take(&mut replied.reply.calls);
+                // Where nothing was mended, what was read is what was written.
+                if is_mended {
+                    note_written(&mut stepped.calls, written);
+                }
+            }
+        }
+        Event::replied(replied)
+    }
+}
+
+/// Refuses the calls that are more than may still be made.
+fn ration(state: &RunState, calls: &mut [PlannedCall]) {
+    let mut left = state.calls_left();
+    for call in calls.iter_mut().filter(|call| call.refusal.is_none()) {
+        if left == 0 {
+            call.confirm = false;
+            call.refusal = Some(NO_CALLS_LEFT.to_owned());
+        }
+        left = left.saturating_sub(1);
+    }
+}
+
 impl RunState {
-    /// The event that follows from a model's answer to the request of [`RunState::next`].
-    pub fn read(&self, outcome: Result<Reply, &ModelError>, duration: Duration) -> Event {
+    /// Reads a model's answer to the request of [`RunState::next`].
+    pub fn read(&self, outcome: Result<Reply, &ModelError>, duration: Duration) -> ReadReply {
+        let read = match (&self.phase, outcome) {
+            (Phase::Step, Ok(reply)) => match step(self, reply, duration) {
+                Ok(replied) => Ok(Box::new(replied)),
+                Err(event) => Err(event),
+            },
+            (_, outcome) => Err(self.read_beside(outcome, duration)),
+        };
+        let stepped = read.as_ref().ok().and_then(|replied| replied.stepped());
+        let unchecked = match stepped {
+            Some(stepped) if stepped.outcome == StepOutcome::Act => {
+                let calls = stepped.calls.iter().enumerate();
+                calls
+                    .filter(|(_, planned)| {
+                        planned.refusal.is_none() && self.program().is_checked(&planned.call)
+                    })
+                    .map(|(index, _)| index)
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
+        ReadReply { read, unchecked }
+    }
+
+    /// The event that follows from an answer that is no step.
+    fn read_beside(&self, outcome: Result<Reply, &ModelError>, duration: Duration) -> Event {
         let predictor = match self.phase {
             Phase::Step | Phase::Demand(_) => PredictorName::Step,
             Phase::Summarise { .. } => PredictorName::Summarise,
@@ -37,7 +133,6 @@ impl RunState {
                 Phase::Summarise { covers, .. } => summary(self, reply, *covers, duration),
                 Phase::Judge(_) => judgement(self, reply, duration),
                 Phase::Act(acting) => condensed(self, acting, reply, duration),
-                Phase::Step => step(self, reply, duration),
                 Phase::Demand(_) => demanded(self, reply, duration),
                 _ => outputs(self, reply, duration),
             },
@@ -45,10 +140,10 @@ impl RunState {
     }
 }
 
-/// The event that follows from a reply to a step.
-fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
+/// A reply to a step as it was read, or the event that follows if it is none.
+fn step(state: &RunState, reply: Reply, duration: Duration) -> Result<Replied, Event> {
     let Some(predictor) = &state.program().step else {
-        return outputs(state, reply, duration);
+        return Err(outputs(state, reply, duration));
     };
     let adapter = state.wording().adapter(PredictorName::Step);
     let misread = |reply, problem| unreadable(PredictorName::Step, reply, problem, duration);
@@ -61,7 +156,7 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
     };
     let (read, committed) = match (read, found) {
         (_, Some(Found::Invalid(problems))) => {
-            return misread(reply, invalid_outputs(state.program(), &problems));
+            return Err(misread(reply, invalid_outputs(state.program(), &problems)));
         }
         (_, Some(Found::Outputs(outputs))) => {
             let thought = reply.text.trim().to_owned();
@@ -71,22 +166,22 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
             (Read { value, repairs }, Some(outputs.value))
         }
         (Ok(read), None) => (read, None),
-        (Err(problem), None) => return misread(reply, problem.problem),
+        (Err(problem), None) => return Err(misread(reply, problem.problem)),
     };
     let StepReply { mut thought, calls } = read.value;
     // Who says nothing has not answered, however often.
     if calls.is_empty() && thought.trim().is_empty() {
         let problem = format!("Your reply is empty. {}", way_on(state));
-        return misread(reply, problem);
+        return Err(misread(reply, problem));
     }
     let done = state.program().completion.tool_name();
     let acts = calls.iter().any(|call| call.name != done);
     if acts && let Some(problem) = thoughts::problem(state, &thought, &calls) {
-        return misread(reply, problem);
+        return Err(misread(reply, problem));
     }
     let mut repairs = read.repairs;
     let ids = state.ids.assign(&calls);
-    let (mut planned, outcome) = match committed {
+    let (planned, outcome) = match committed {
         Some(outputs) => (Vec::new(), StepOutcome::Answer(outputs)),
         None if calls.is_empty() => {
             // Reasoning is no answer.
@@ -102,22 +197,13 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Event {
         }
     };
     let thought = (thought != reply.text).then_some(thought);
-    let mut reply = reply;
-    // Where calls were left out, the reply keeps them all.
-    if reply.calls.len() == planned.len() {
-        let written = std::mem::take(&mut reply.calls);
-        // Where nothing was mended, what was read is what was written.
-        if !repairs.is_empty() || planned.iter().any(|call| call.refusal.is_some()) {
-            note_written(&mut planned, written);
-        }
-    }
     let stepped = Stepped {
         thought,
         calls: planned,
         outcome,
     };
     let replied = Replied::new(PredictorName::Step, reply, Reading::Step(stepped), duration);
-    Event::replied(replied.mended(repairs))
+    Ok(replied.mended(repairs))
 }
 
 /// Keeps with each call what the model wrote, where that says something else than what was read.
@@ -232,21 +318,10 @@ fn decide(
     let completing = |call: &ReadCall| call.name == completion.tool_name();
     let stands_alone = calls.iter().all(|(call, _)| completing(call));
     let mut planned = Vec::with_capacity(calls.len());
-    let mut calls_left = state.calls_left();
     for (call, id) in calls {
         if !completing(&call) {
             let mut call = check::tool_call(state.program(), id, call, repairs);
             call.confirm &= !state.is_tool_allowed(&call.call.name);
-            if let (Some(hook), None) = (&state.program().before_call, &call.refusal) {
-                call = hook.apply(state.program(), call);
-            }
-            if call.refusal.is_none() {
-                if calls_left == 0 {
-                    call.confirm = false;
-                    call.refusal = Some(NO_CALLS_LEFT.to_owned());
-                }
-                calls_left = calls_left.saturating_sub(1);
-            }
             planned.push(call);
             continue;
         }

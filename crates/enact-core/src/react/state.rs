@@ -29,6 +29,8 @@ pub enum Next {
     Tools(Vec<ToolCall>),
     /// Wait for a call that is running.
     Wait,
+    /// Ask the user's condition whether the loop is over after the last step.
+    Condition,
     /// Wait for a person: these questions are open, and nothing else can be done.
     Human(Vec<Question>),
     /// Nothing: the run is over.
@@ -59,6 +61,8 @@ pub struct ToolCall {
     pub tokens_left: Option<u64>,
     /// How much money, if that is limited.
     pub money_left: Option<f64>,
+    /// How long it may take, beside the limit of its tool, if that is limited.
+    pub time_left: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -184,6 +188,8 @@ pub struct RunState {
     pub(super) told: HashSet<Notice>,
     /// Whether a model is to say how the task stands after the last step.
     pub(super) is_unjudged: bool,
+    /// The steps after which the user's condition was asked.
+    pub(super) conditioned: u32,
     /// Why the loop is to end after this step, for other reasons than a limit.
     pub(super) ending: Option<TerminationReason>,
     /// What a step's request carries beside its messages, in bytes.
@@ -218,6 +224,7 @@ impl RunState {
             notices: VecDeque::new(),
             told: HashSet::new(),
             is_unjudged: false,
+            conditioned: 0,
             ending: None,
             frame_bytes: 0,
         };
@@ -289,6 +296,11 @@ impl RunState {
         self.iterations
     }
 
+    /// Whether the user's condition is to be asked before the next step.
+    fn is_unconditioned(&self) -> bool {
+        self.program.has_condition && self.conditioned < self.iterations
+    }
+
     /// How the run began.
     pub(super) fn started(&self) -> &Started {
         self.run.started()
@@ -309,6 +321,7 @@ impl RunState {
     /// What comes next. A function of the log alone.
     pub fn next(&self) -> Next {
         match &self.phase {
+            Phase::Step if self.is_unconditioned() => Next::Condition,
             Phase::Step => self.ask(PredictorName::Step, self.step_prompt.clone()),
             Phase::Notice(about, text) => Next::Record(Event::noticed(*about, text)),
             Phase::Act(acting) => self.next_action(acting),
@@ -393,9 +406,14 @@ impl RunState {
             // Those that run side by side share what is left.
             let tokens = self.tokens_left().map(|left| left / ready.len() as u64);
             let money = self.money_left().map(|left| left / ready.len() as f64);
+            let spent = acting.calls.iter().map(|call| call.duration).max();
+            let time = self
+                .time_left()
+                .map(|left| left.saturating_sub(spent.unwrap_or_default()));
             for call in &mut ready {
                 call.tokens_left = tokens;
                 call.money_left = money;
+                call.time_left = time;
             }
             Next::Tools(ready)
         } else if is_running {
@@ -416,6 +434,7 @@ impl RunState {
             answers: state.answers.clone(),
             tokens_left: None,
             money_left: None,
+            time_left: None,
         }
     }
 

@@ -30,7 +30,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// An event that happens now.
+    /// An event that happens now, by the clock of this machine.
     pub fn now(position: u64, event: Event) -> Self {
         Self {
             position,
@@ -116,6 +116,11 @@ pub enum Event {
     Withdrawn {
         /// Which question.
         confirmation_id: String,
+    },
+    /// A condition of the user's was asked whether it ends the loop after the last step.
+    ConditionChecked {
+        /// Whether it does.
+        ends: bool,
     },
     /// The loop of steps is over, and the outputs are to be had from what there is.
     LoopEnded {

@@ -150,6 +150,7 @@ impl Folded {
                 }
                 None => Change::Nothing,
             },
+            Event::ConditionChecked { ends } => Change::ConditionChecked { ends: *ends },
             Event::LoopEnded { reason } => {
                 self.loop_ended = Some(*reason);
                 Change::LoopEnded { reason: *reason }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -210,13 +211,16 @@ impl Run {
         &self.records
     }
 
-    /// These events as the records that come next, happening now.
-    pub fn following(&self, events: impl IntoIterator<Item = Event>) -> Vec<Record> {
+    /// These events as the records that come next, happening at this time.
+    pub fn following(&self, events: impl IntoIterator<Item = Event>, at: Timestamp) -> Vec<Record> {
         let first = self.records.len() as u64;
         let events = (first..).zip(events);
-        events
-            .map(|(position, event)| Record::now(position, event))
-            .collect()
+        let records = events.map(|(position, event)| Record {
+            position,
+            at,
+            event,
+        });
+        records.collect()
     }
 
     /// The events in order.

@@ -162,6 +162,11 @@ impl Event {
         }
     }
 
+    /// A condition of the user's was asked.
+    pub(crate) fn condition_checked(ends: bool) -> Self {
+        Self::ConditionChecked { ends }
+    }
+
     /// The loop of steps is over.
     pub(crate) fn loop_ended(reason: TerminationReason) -> Self {
         Self::LoopEnded { reason }

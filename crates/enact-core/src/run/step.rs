@@ -161,6 +161,11 @@ pub enum Change {
         /// What showed it.
         why: String,
     },
+    /// A condition of the user's was asked whether it ends the loop.
+    ConditionChecked {
+        /// Whether it does.
+        ends: bool,
+    },
     /// The loop of steps is over.
     LoopEnded {
         /// Why.

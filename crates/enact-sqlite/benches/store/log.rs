@@ -143,7 +143,8 @@ impl Writer {
             Next::Model(call) => {
                 let reply = self.reply(call.predictor, half);
                 let reply = reply.as_ref().cloned();
-                let event = self.state.read(reply, Duration::from_millis(1_234));
+                let read = self.state.read(reply, Duration::from_millis(1_234));
+                let event = read.event(&self.state, []);
                 self.write(event);
             }
             Next::Tools(calls) => {
@@ -166,7 +167,7 @@ impl Writer {
                     self.write(answer.unwrap());
                 }
             }
-            Next::Wait | Next::Done => panic!("the run is over"),
+            Next::Wait | Next::Condition | Next::Done => panic!("the run is over"),
         }
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use enact::model::{Capabilities, FinishReason, ModelError, ModelErrorKind, RawCall, Reply, Usage};
-use enact::react::{Next, Program, RunState, Wording};
-use enact::run::{AgentSpec, Event, Observation, PredictorName, Record, Started};
+use enact::react::{CallCheck, Next, Program, RunState, Verdict, Wording};
+use enact::run::{AgentSpec, Call, Event, Observation, PredictorName, Record, Started};
 use enact::tool::ToolSpec;
 use enact::{
     AdapterChoice, Completion, Decision, FnTool, Run, Signature, TerminationReason, ToolError,
@@ -100,6 +100,15 @@ pub fn called<'a>(text: &str, calls: impl IntoIterator<Item = (&'a str, &'a str)
     reply
 }
 
+/// What the rule of its tool says about a call.
+fn by_rule(tools: &[ToolSpec], call: &Call) -> CallCheck {
+    let tool = tools.iter().find(|tool| tool.name == call.name);
+    CallCheck {
+        asks: tool.is_none_or(|tool| tool.confirmation.is_needed(&call.args)),
+        verdict: Verdict::Allow,
+    }
+}
+
 /// A run that is being played.
 pub struct Player {
     state: RunState,
@@ -153,7 +162,14 @@ impl Player {
             matches!(next, Next::Model(_)),
             "no model is asked: {next:?}"
         );
-        let event = self.state.read(Ok(reply), Duration::from_millis(700));
+        let read = self.state.read(Ok(reply), Duration::from_millis(700));
+        let tools = self.state.run().tools();
+        let said: Vec<CallCheck> = read
+            .unchecked()
+            .into_iter()
+            .map(|call| by_rule(tools, call))
+            .collect();
+        let event = read.event(&self.state, said);
         self.write(event);
         self
     }
@@ -167,7 +183,8 @@ impl Player {
             "no model is asked: {next:?}"
         );
         let error = ModelError::new(kind, format!("the request failed: {}", kind.as_str()));
-        let event = self.state.read(Err(&error), Duration::from_millis(700));
+        let read = self.state.read(Err(&error), Duration::from_millis(700));
+        let event = read.event(&self.state, []);
         self.write(event);
         self
     }
@@ -203,7 +220,13 @@ impl Player {
         self
     }
 
-    /// The loop ends from outside the core: a condition of the user's, or the clock.
+    /// The user's condition says this about the last step.
+    pub fn condition(mut self, ends: bool) -> Self {
+        self.write(Event::ConditionChecked { ends });
+        self
+    }
+
+    /// The loop ends from outside the core: the clock.
     pub fn ends(mut self, reason: TerminationReason) -> Self {
         self.write(Event::LoopEnded { reason });
         self

@@ -39,6 +39,7 @@ fn next(run: &Run, length: usize) -> String {
         }
         Next::Human(questions) => format!("human {}", questions.len()),
         Next::Wait => "wait".to_owned(),
+        Next::Condition => "condition".to_owned(),
         Next::Done => "done".to_owned(),
     }
 }

@@ -332,7 +332,10 @@ pub fn conditioned() -> Run {
         .model(called("", [("search", r#"{"query": "x"}"#)]))
         .model(look("x"))
         .spends("call_0_0", "about x")
-        .ends(TerminationReason::Custom)
+        .condition(false)
+        .model(look("y"))
+        .runs("call_1_0", "about y")
+        .condition(true)
         .model(partial())
         .run()
 }

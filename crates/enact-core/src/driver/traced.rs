@@ -1,30 +1,139 @@
 //! The spans of a run, for whoever listens with `tracing`: see [`crate::telemetry`].
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
-use super::writing::Writing;
-use super::{Stop, World, content, tools};
+use super::content;
+use super::drive::Stop;
+use super::effects::{Answered, Asking, Doing, Done, Effect, Effects, Outcome, Stopped};
 use crate::error::{Error, ErrorKind};
-use crate::model::{LanguageModel, ModelError, Reply, ResponseFormat, Usage};
-use crate::react::{ModelCall, RunState, ToolCall};
+use crate::model::{LanguageModel, ResponseFormat, Secrets, Usage};
+use crate::react::{RunState, ToolCall};
 use crate::run::{Call, PredictorName, Run};
 use crate::telemetry::*;
 
+/// Whom a run asks, for the names in spans.
+pub(crate) type Models = HashMap<PredictorName, Arc<dyn LanguageModel>>;
+
+/// Makes a span of each request to a model and of each call.
+pub struct Traced<E> {
+    inner: E,
+    models: Models,
+    /// What spans with prompts, arguments and observations leave out; `None` for spans without these.
+    content: Option<Secrets>,
+}
+
+impl<E: Effects> Traced<E> {
+    pub(crate) fn new(inner: E, models: Models, content: Option<Secrets>) -> Self {
+        Self {
+            inner,
+            models,
+            content,
+        }
+    }
+
+    /// One request to a model.
+    async fn chat(&self, asking: Asking<'_>) -> Result<Answered, Stopped> {
+        let model = self.models.get(&asking.predictor).map(AsRef::as_ref);
+        let span = chat_span(model, &asking);
+        if span.is_disabled() {
+            return self.inner.ask(asking).await;
+        }
+        if let Some(secrets) = &self.content {
+            let (system, messages) = content::prompt(&asking.request.prompt);
+            span.record(SYSTEM_INSTRUCTIONS, &*secrets.redact(&system));
+            span.record(INPUT_MESSAGES, &*secrets.redact(&messages));
+        }
+        let asked = within(span.clone(), self.inner.ask(asking)).await?;
+        match &asked.outcome {
+            Ok(reply) => {
+                record_usage(&span, reply.usage);
+                span.record(FINISH_REASONS, reply.finish.as_str());
+                if let Some(secrets) = &self.content {
+                    let said = content::reply(reply);
+                    span.record(OUTPUT_MESSAGES, &*secrets.redact(&said));
+                }
+            }
+            Err(error) => {
+                // Such a message holds neither a key nor a prompt.
+                span.record(STATUS_TEXT, error.to_string());
+                fail(&span, error.kind().as_str());
+            }
+        }
+        Ok(asked)
+    }
+}
+
+impl<E: Effects> Effects for Traced<E> {
+    fn ask<'a>(&'a self, asking: Asking<'a>) -> Effect<'a, Answered> {
+        match is_heard() {
+            true => Box::pin(self.chat(asking)),
+            false => self.inner.ask(asking),
+        }
+    }
+
+    /// The spans of calls begin here, as siblings.
+    fn act<'a>(&'a self, run: &Run, calls: Vec<ToolCall>) -> Doing<'a> {
+        if !is_heard() {
+            return self.inner.act(run, calls);
+        }
+        let calls = calls.into_iter().map(|call| {
+            let span = tool_span(run, &call.call);
+            let content = self.content.as_ref().filter(|_| !span.is_disabled());
+            if content.is_some() {
+                span.record(TOOL_ARGUMENTS, content::arguments(&call.call.args));
+            }
+            let mut work = self.inner.act(run, vec![call]);
+            async move {
+                let done = within(span.clone(), work.next()).await;
+                if let Some(Ok(done)) = &done {
+                    record_done(&span, done, content);
+                }
+                done
+            }
+        });
+        let done = calls.collect::<FuturesUnordered<_>>();
+        Box::pin(done.filter_map(std::future::ready))
+    }
+
+    crate::forward_effects!(self => (self.inner):
+        now, proceed, append, abandon, check, ends, tools, wait, stepped);
+}
+
+fn record_done(span: &Span, done: &Done, content: Option<&Secrets>) {
+    if let Some(failure) = done.failure {
+        fail(span, failure.as_str());
+    }
+    if let (Outcome::Observed { observation, .. }, Some(secrets)) = (&done.outcome, content) {
+        let observed = content::observation(observation);
+        span.record(TOOL_RESULT, &*secrets.redact(&observed));
+    }
+}
+
 /// Work on a run, from a call or a resumption to its end or the next pause.
-pub(super) async fn agent(state: &mut RunState, world: &World) -> Result<Stop, Error> {
-    let span = agent_span(state, world);
+pub(crate) async fn in_span(
+    state: &mut RunState,
+    effects: &dyn Effects,
+    model: Option<&dyn LanguageModel>,
+    has_content: bool,
+) -> Result<Stop, Error> {
+    let span = agent_span(state, model);
     if span.is_disabled() {
-        return super::work(state, world).await;
+        return super::drive(state, effects).await;
     }
     let (before, paid) = (state.run().usage(), state.run().cost());
-    if world.has_content_in_spans {
+    if has_content {
         span.record(
             INPUT_MESSAGES,
             content::inputs(&state.run().started().inputs),
         );
     }
-    let stop = within(span.clone(), super::work(state, world)).await;
+    let stop = within(span.clone(), super::drive(state, effects)).await;
     record_usage(&span, since(state.run().usage(), before));
     if let (Some(paid), Some(cost)) = (paid, state.run().cost()) {
         span.record(COST, cost - paid);
@@ -42,23 +151,22 @@ pub(super) async fn agent(state: &mut RunState, world: &World) -> Result<Stop, E
     if let Some(reason) = state.run().termination() {
         span.record(ENDING, reason.as_str());
     }
-    if let Some(outputs) = state.run().outputs().filter(|_| world.has_content_in_spans) {
+    if let Some(outputs) = state.run().outputs().filter(|_| has_content) {
         span.record(OUTPUT_MESSAGES, content::outputs(outputs));
     }
     stop
 }
 
 /// Whether anybody listens. What spans say is put together only then.
-fn is_heard() -> bool {
+pub(crate) fn is_heard() -> bool {
     tracing::enabled!(target: TARGET, tracing::Level::INFO)
 }
 
-fn agent_span(state: &RunState, world: &World) -> Span {
+fn agent_span(state: &RunState, model: Option<&dyn LanguageModel>) -> Span {
     if !is_heard() {
         return Span::none();
     }
     let agent = &state.run().started().agent;
-    let steps = world.models.get(&PredictorName::Step);
     tracing::info_span!(
         target: TARGET,
         "invoke_agent",
@@ -68,8 +176,8 @@ fn agent_span(state: &RunState, world: &World) -> Span {
         { AGENT_NAME } = agent.signature.name(),
         { RUN } = state.run().id(),
         { SIGNATURE } = agent.signature.arrow(),
-        { PROVIDER } = steps.and_then(|model| model.provider()),
-        { MODEL } = steps.map(|model| model.name()),
+        { PROVIDER } = model.and_then(LanguageModel::provider),
+        { MODEL } = model.map(LanguageModel::name),
         { INPUT_TOKENS } = Empty,
         { OUTPUT_TOKENS } = Empty,
         { CACHED_TOKENS } = Empty,
@@ -83,57 +191,18 @@ fn agent_span(state: &RunState, world: &World) -> Span {
     )
 }
 
-/// One request to a model.
-pub(super) async fn chat(
-    world: &World,
-    run: &str,
-    call: ModelCall,
-    writing: Option<&mut Writing<'_>>,
-) -> Result<Reply, ModelError> {
-    let model = world.models.get(&call.predictor).map(AsRef::as_ref);
-    let span = chat_span(model, run, &call);
-    if span.is_disabled() {
-        return super::ask(world, call, writing).await;
-    }
-    if world.has_content_in_spans {
-        let (system, messages) = content::prompt(&call.request.prompt);
-        span.record(SYSTEM_INSTRUCTIONS, &*world.secrets.redact(&system));
-        span.record(INPUT_MESSAGES, &*world.secrets.redact(&messages));
-    }
-    let asked = within(span.clone(), super::ask(world, call, writing)).await;
-    match &asked {
-        Ok(reply) => {
-            record_usage(&span, reply.usage);
-            span.record(FINISH_REASONS, reply.finish.as_str());
-            if world.has_content_in_spans {
-                let said = content::reply(reply);
-                span.record(OUTPUT_MESSAGES, &*world.secrets.redact(&said));
-            }
-        }
-        Err(error) => {
-            // Such a message holds neither a key nor a prompt.
-            span.record(STATUS_TEXT, error.to_string());
-            fail(&span, error.kind().as_str());
-        }
-    }
-    asked
-}
-
-fn chat_span(model: Option<&dyn LanguageModel>, run: &str, call: &ModelCall) -> Span {
-    if !is_heard() {
-        return Span::none();
-    }
+fn chat_span(model: Option<&dyn LanguageModel>, asking: &Asking<'_>) -> Span {
     let name = model.map(LanguageModel::name);
     let server = model.and_then(LanguageModel::base_url).and_then(server);
-    let options = &call.request.options;
+    let options = &asking.request.options;
     tracing::info_span!(
         target: TARGET,
         "chat",
         { SPAN_NAME } = named("chat", name),
         { SPAN_KIND } = "client",
         { OPERATION } = "chat",
-        { RUN } = run,
-        { PREDICTOR } = call.predictor.as_str(),
+        { RUN } = asking.run().id(),
+        { PREDICTOR } = asking.predictor.as_str(),
         { PROVIDER } = model.and_then(LanguageModel::provider),
         { MODEL } = name,
         { SERVER_ADDRESS } = server.map(|(host, _)| host),
@@ -141,7 +210,7 @@ fn chat_span(model: Option<&dyn LanguageModel>, run: &str, call: &ModelCall) -> 
         { TEMPERATURE } = options.temperature,
         { MAX_TOKENS } = options.max_tokens.map(i64::from),
         { SEED } = options.seed.map(count),
-        { OUTPUT_TYPE } = output_type(&call.request.response_format),
+        { OUTPUT_TYPE } = output_type(&asking.request.response_format),
         { FINISH_REASONS } = Empty,
         { INPUT_TOKENS } = Empty,
         { OUTPUT_TOKENS } = Empty,
@@ -156,37 +225,7 @@ fn chat_span(model: Option<&dyn LanguageModel>, run: &str, call: &ModelCall) -> 
     )
 }
 
-/// One tool call. The span begins here, as a sibling of those of the calls beside it.
-pub(super) fn tool(
-    world: &World,
-    run: &Run,
-    planned: ToolCall,
-) -> impl Future<Output = tools::Outcome> + Send + use<> {
-    let call = &planned.call;
-    let span = tool_span(run, call);
-    let has_content = world.has_content_in_spans && !span.is_disabled();
-    if has_content {
-        span.record(TOOL_ARGUMENTS, content::arguments(&call.args));
-    }
-    let secrets = has_content.then(|| world.secrets.clone());
-    let work = tools::run(world, run, planned);
-    async move {
-        if span.is_disabled() {
-            return work.await;
-        }
-        let outcome = within(span.clone(), work).await;
-        if let (tools::Outcome::Finished { observation, .. }, Some(secrets)) = (&outcome, secrets) {
-            let observed = content::observation(observation);
-            span.record(TOOL_RESULT, &*secrets.redact(&observed));
-        }
-        outcome
-    }
-}
-
 fn tool_span(run: &Run, call: &Call) -> Span {
-    if !is_heard() {
-        return Span::none();
-    }
     tracing::info_span!(
         target: TARGET,
         "execute_tool",
@@ -202,11 +241,6 @@ fn tool_span(run: &Run, call: &Call) -> Span {
         { TOOL_ARGUMENTS } = Empty,
         { TOOL_RESULT } = Empty,
     )
-}
-
-/// Marks the span of the tool call that is running here as failed.
-pub(super) fn fail_here(kind: &str) {
-    fail(&Span::current(), kind);
 }
 
 fn fail(span: &Span, kind: &str) {

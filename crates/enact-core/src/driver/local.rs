@@ -1,0 +1,300 @@
+//! The effects of a run in this process.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use futures_util::stream::FuturesUnordered;
+use jiff::Timestamp;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::effects::{Answered, Asking, Doing, Done, Durability, Effect, Effects, Stopped};
+use super::hooks::{AfterCall, BeforeCall, Condition};
+use super::tools::ReadyCall;
+use super::updates::{Listener, Update};
+use super::writing::Writing;
+use crate::model::{Delivery, LanguageModel, ModelError, ModelErrorKind, Reply, Secrets};
+use crate::react::{CallCheck, ToolCall, Verdict, check_tools};
+use crate::run::{Call, PredictorName, Record, Run, TraceStep, redacted_tools};
+use crate::tool::{Confirmation, Tool, ToolSpec, Tools};
+
+/// Does the work of a run in this process: asks its models, runs its tools, applies the user's own
+/// functions, and tells whoever listens. The log lives in memory.
+pub struct Local {
+    pub(crate) models: HashMap<PredictorName, Arc<dyn LanguageModel>>,
+    pub(crate) tools: RwLock<Tools>,
+    /// Whether the tools were listed for the run.
+    pub(crate) is_listed: Mutex<bool>,
+    pub(crate) cancellation: CancellationToken,
+    /// Stops the loop without ending the run.
+    pub(crate) interruption: CancellationToken,
+    pub(crate) listener: Option<Listener>,
+    /// What was told of the last reply, until it is written down.
+    pub(super) writing: Mutex<Option<Writing>>,
+    pub(crate) before_call: Option<BeforeCall>,
+    pub(crate) after_call: Option<AfterCall>,
+    pub(crate) condition: Option<Condition>,
+    /// What must not be told.
+    pub(crate) secrets: Secrets,
+}
+
+impl Local {
+    pub(crate) fn new(
+        models: HashMap<PredictorName, Arc<dyn LanguageModel>>,
+        tools: Tools,
+    ) -> Self {
+        Self {
+            models,
+            tools: RwLock::new(tools),
+            is_listed: Mutex::default(),
+            cancellation: CancellationToken::new(),
+            interruption: CancellationToken::new(),
+            listener: None,
+            writing: Mutex::default(),
+            before_call: None,
+            after_call: None,
+            condition: None,
+            secrets: Secrets::default(),
+        }
+    }
+
+    /// The tools as they are now.
+    fn tools_now(&self) -> Tools {
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        tools.clone()
+    }
+
+    /// The tool of this name.
+    pub(super) fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        tools.get(name).cloned()
+    }
+
+    /// Whether the tools are those that a log lists.
+    pub(crate) fn has_tools(&self, listed: &[ToolSpec]) -> bool {
+        let tools = self.tools_now().specs().cloned().collect();
+        matches!(redacted_tools(tools, &self.secrets), Ok(tools) if tools == listed)
+    }
+
+    /// Whether a tool is the one that a log lists.
+    pub(super) fn is_tool(&self, tool: &ToolSpec, listed: &ToolSpec) -> bool {
+        if tool.is_same_tool(listed) {
+            return true;
+        }
+        let redacted = self.secrets.redact_all(tool);
+        matches!(redacted, Ok(Some(redacted)) if redacted.is_same_tool(listed))
+    }
+
+    /// Does something unless the run is stopped, in the time that is left.
+    async fn unless_stopped<T>(
+        &self,
+        time: Option<Duration>,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Stopped> {
+        tokio::select! {
+            biased;
+            () = self.cancellation.cancelled() => Err(Stopped::Cancelled),
+            () = self.interruption.cancelled() => Err(Stopped::Interrupted),
+            done = within(time, work) => done.ok_or(Stopped::TimeUp),
+        }
+    }
+
+    async fn reply(&self, asking: &mut Asking<'_>) -> Result<Reply, ModelError> {
+        let Some(model) = self.models.get(&asking.predictor) else {
+            return Err(ModelError::new(
+                ModelErrorKind::NotFound,
+                "no model is set for this predictor",
+            ));
+        };
+        if let Some(listener) = &self.listener {
+            listener.tell(&Update::Asking {
+                predictor: asking.predictor,
+            });
+        }
+        let request = std::mem::take(&mut asking.request);
+        let is_read = matches!(
+            asking.predictor,
+            PredictorName::Step | PredictorName::Extract
+        );
+        let Some(listener) = self.listener.as_ref().filter(|_| is_read) else {
+            return model.complete(request.with_delivery(Delivery::Whole)).await;
+        };
+        let mut writing = Writing::new(listener.clone(), self.secrets.clone());
+        let asked = writing.ask(&**model, request, &|| asking.live()).await;
+        if asked.is_ok() {
+            *self.writing() = Some(writing);
+        }
+        asked
+    }
+
+    fn writing(&self) -> MutexGuard<'_, Option<Writing>> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the rule of its tool and the user's own check say about a call.
+    fn say(&self, call: &Call) -> CallCheck {
+        let verdict = match &self.before_call {
+            Some(check) => check.apply(call),
+            None => Verdict::Allow,
+        };
+        let asks = match self.tool(&call.name) {
+            Some(tool) => {
+                let rule = &tool.spec().confirmation;
+                rule.is_needed(&call.args)
+                    || matches!(&verdict, Verdict::Change(args) if rule.is_needed(args))
+            }
+            None => Confirmation::Always.is_needed(&call.args),
+        };
+        CallCheck { asks, verdict }
+    }
+
+    async fn list(&self, time: Option<Duration>) -> Result<Option<Vec<ToolSpec>>, Stopped> {
+        let tools = self.tools_now();
+        let is_known = *self.is_listed();
+        if is_known && !tools.may_change() {
+            return Ok(None);
+        }
+        let listed = match self.unless_stopped(time, tools.refreshed()).await? {
+            Ok(refreshed) => refreshed,
+            // The run goes on with the tools that it has: a call of one that is gone says so.
+            Err(error) => {
+                tracing::warn!(%error, "the tools could not be listed again");
+                tools.clone()
+            }
+        };
+        // The log, which may be that of another process, says what the run has. From then on it is
+        // what was listed that counts.
+        if is_known && tools.specs().eq(listed.specs()) {
+            return Ok(None);
+        }
+        let specs: Vec<ToolSpec> = listed.specs().cloned().collect();
+        if let Err(error) = check_tools(&specs) {
+            tracing::warn!(%error, "the tools have changed to what cannot be used");
+            return Ok(None);
+        }
+        *self.is_listed() = true;
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = listed;
+        Ok(Some(specs))
+    }
+
+    fn is_listed(&self) -> MutexGuard<'_, bool> {
+        self.is_listed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a call. When the time of the run is up, it is given up.
+    async fn run(&self, call: ReadyCall, time: Option<Duration>) -> Result<Done, Stopped> {
+        let began = Instant::now();
+        let given_up = call.clone();
+        let work = within(time, call.run());
+        tokio::select! {
+            biased;
+            () = self.cancellation.cancelled() => Err(Stopped::Cancelled),
+            done = work => match done {
+                Some(done) => Ok(done),
+                None => Ok(given_up.give_up(began).await),
+            },
+        }
+    }
+}
+
+impl Effects for Local {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn proceed(&self) -> Result<(), Stopped> {
+        if self.cancellation.is_cancelled() {
+            return Err(Stopped::Cancelled);
+        }
+        match self.interruption.is_cancelled() {
+            true => Err(Stopped::Interrupted),
+            false => Ok(()),
+        }
+    }
+
+    /// Tells whoever watches what was written down.
+    fn append<'a>(
+        &'a self,
+        records: Vec<Record>,
+        _durability: Durability,
+    ) -> Effect<'a, Vec<Record>> {
+        if let Some(listener) = &self.listener {
+            for record in &records {
+                if let Some(replied) = record.event.reply()
+                    && let Some(writing) = self.writing().take()
+                {
+                    writing.settle(replied);
+                }
+                let record = Box::new(record.clone());
+                listener.tell(&Update::Recorded { record });
+            }
+        }
+        Box::pin(std::future::ready(Ok(records)))
+    }
+
+    fn ask<'a>(&'a self, mut asking: Asking<'a>) -> Effect<'a, Answered> {
+        Box::pin(async move {
+            let began = Instant::now();
+            let time = asking.time_left;
+            let outcome = self.unless_stopped(time, self.reply(&mut asking)).await?;
+            let took = began.elapsed();
+            Ok(Answered { outcome, took })
+        })
+    }
+
+    fn act<'a>(&'a self, run: &Run, calls: Vec<ToolCall>) -> Doing<'a> {
+        let calls = calls.into_iter().map(|call| {
+            let time = call.time_left;
+            self.run(ReadyCall::new(self, run, call), time)
+        });
+        Box::pin(calls.collect::<FuturesUnordered<_>>())
+    }
+
+    fn abandon<'a>(&'a self, run: &'a Run, calls: Vec<ToolCall>) -> Effect<'a, ()> {
+        Box::pin(async move {
+            for call in calls {
+                ReadyCall::new(self, run, call).let_go().await;
+            }
+            Ok(())
+        })
+    }
+
+    fn check<'a>(&'a self, _run: &'a Run, calls: Vec<&'a Call>) -> Effect<'a, Vec<CallCheck>> {
+        let said = calls.into_iter().map(|call| self.say(call)).collect();
+        Box::pin(std::future::ready(Ok(said)))
+    }
+
+    fn ends<'a>(&'a self, _run: &'a Run, step: &'a TraceStep) -> Effect<'a, bool> {
+        let condition = self.condition.as_ref();
+        let ends = condition.is_some_and(|condition| condition.holds(step));
+        Box::pin(std::future::ready(Ok(ends)))
+    }
+
+    fn tools<'a>(
+        &'a self,
+        _run: &'a Run,
+        time: Option<Duration>,
+    ) -> Effect<'a, Option<Vec<ToolSpec>>> {
+        Box::pin(self.list(time))
+    }
+
+    fn stepped(&self, run: &Run) {
+        if let Some(listener) = &self.listener
+            && let Some(step) = run.last_step()
+        {
+            let step = Box::new(step);
+            listener.tell(&Update::StepFinished { step });
+        }
+    }
+}
+
+/// Does something in the time that is left; `None` when it takes longer.
+async fn within<T>(time: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
+    match time {
+        Some(time) => tokio::time::timeout(time, work).await.ok(),
+        None => Some(work.await),
+    }
+}
