@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use enact::model::{Capabilities, ModelError, ModelErrorKind, RawCall, Reply};
-use enact::react::{Program, RunState, Wording};
-use enact::run::{AgentSpec, Event, PredictorName, Started};
+use enact::react::{CallCheck, Program, Verdict, Wording};
+use enact::run::{AgentSpec, Call, Event, PredictorName, Started};
 use enact::tool::{Confirmation, Effect, ToolSpec};
-use enact::{AdapterChoice, Completion, FnTool, Signature, ToolError, Tools, Values, values};
+use enact::{AdapterChoice, Completion, FnTool, Run, Signature, ToolError, Tools, Values, values};
 use serde_json::{Value, json};
 
 use crate::dice::Dice;
@@ -70,7 +70,7 @@ impl Agent {
             if dice.percent(("serial", index), 20) {
                 spec = spec.serial();
             }
-            // The simulation runs calls itself.
+            // The engine runs calls itself.
             tools = tools.with(FnTool::from_spec(spec, |_, _| async {
                 Ok::<_, ToolError>(Value::Null)
             }));
@@ -142,15 +142,30 @@ impl Agent {
         started
     }
 
+    /// What the rules of the tools say about calls.
+    pub fn check(&self, calls: &[&Call]) -> Vec<CallCheck> {
+        let asks = |call: &&Call| {
+            let mut tools = self.program.tool_specs();
+            let tool = tools.find(|tool| tool.name == call.name);
+            tool.is_none_or(|tool| tool.confirmation.is_needed(&call.args))
+        };
+        let asks = calls.iter().map(asks);
+        asks.map(|asks| CallCheck {
+            asks,
+            verdict: Verdict::Allow,
+        })
+        .collect()
+    }
+
     /// What the model says next: a function of what it has said before and of what it sees.
     pub fn model(
         &self,
         dice: Dice,
-        state: &RunState,
+        run: &Run,
         predictor: PredictorName,
     ) -> Result<Reply, ModelError> {
-        let nth = outcomes(state);
-        let seen = state.run().trajectory().to_string();
+        let nth = outcomes(run);
+        let seen = run.trajectory().to_string();
         let answer = format!("{:x}", dice.roll(("answer", &seen), u64::MAX));
         if dice.percent(("fails", nth), 4) {
             let kind = match dice.roll(("failure", nth), 2) {
@@ -251,10 +266,11 @@ impl Agent {
 }
 
 /// How often a model was asked, as the log knows it.
-pub fn outcomes(state: &RunState) -> u64 {
-    let asked = state
-        .run()
-        .events()
-        .filter(|event| matches!(event, Event::Replied(_) | Event::ModelFailed { .. }));
-    asked.count() as u64
+fn outcomes(run: &Run) -> u64 {
+    run.events().filter(|event| is_outcome(event)).count() as u64
+}
+
+/// Whether the event is what came of a request.
+pub fn is_outcome(event: &Event) -> bool {
+    matches!(event, Event::Replied(_) | Event::ModelFailed { .. })
 }

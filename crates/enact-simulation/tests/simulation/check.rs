@@ -7,7 +7,7 @@ use enact::run::{Answerer, Event, QuestionKind, ToolFinished};
 use enact::tool::Effect;
 
 use crate::agent::Agent;
-use crate::world::Played;
+use crate::play::Played;
 
 /// What became of one call of a step.
 #[derive(Debug, Default)]

@@ -1,7 +1,10 @@
 //! A simulation of runs that crash: random agents, tools, models and people around the pure core.
 //!
-//! Every run is first played without a crash. Then it is played again once for each event of its
-//! log, with a crash right after that event, and once with crashes all over. A crash loses whatever
+//! A toy engine stands behind the run: it implements `Effects` as a durable engine outside this
+//! repository would, journals to a `Vec`, and its process dies at random. Enact's own loop drives it.
+//!
+//! Every run is first played without a crash. Then it is played again once for each entry of its
+//! journal, with a crash right after that entry, and once with crashes all over. A crash loses whatever
 //! was not written: any of the calls under way may have happened or not. Each time the run must
 //! come to the same outputs by the same trajectory, with every effect at most once, every approval
 //! used at most once, no finished result lost and no reply asked for twice.
@@ -19,7 +22,10 @@
 mod agent;
 mod check;
 mod dice;
-mod world;
+mod engine;
+mod person;
+mod play;
+mod work;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,9 +33,9 @@ use std::time::Instant;
 
 use agent::Agent;
 use dice::Dice;
-use enact::Run;
 use enact::run::Event;
-use world::{Crashes, Played, play, resume_after};
+use engine::Crashes;
+use play::{Played, play, resume_after};
 
 const RUNS: u64 = 10_000;
 /// How many runs each random agent gets.
@@ -48,6 +54,8 @@ struct Tally {
     plays: AtomicU64,
     events: AtomicU64,
     crashes: AtomicU64,
+    interruptions: AtomicU64,
+    replayed: AtomicU64,
     in_doubt: AtomicU64,
     confirmed: AtomicU64,
     rejected: AtomicU64,
@@ -58,7 +66,8 @@ struct Tally {
 }
 
 impl Tally {
-    fn count(&self, run: &Run, crashes: u64) {
+    fn count(&self, played: &Played) {
+        let (run, world) = (played.run(), &played.world);
         use enact::Decision::{Approve, ApproveAlways, Edit, Reject};
         use enact::run::Answerer;
         use enact::run::QuestionKind::{Clarify, InDoubt};
@@ -66,7 +75,10 @@ impl Tally {
         one(&self.plays);
         self.events
             .fetch_add(run.records().len() as u64, Ordering::Relaxed);
-        self.crashes.fetch_add(crashes, Ordering::Relaxed);
+        self.crashes.fetch_add(world.crashes, Ordering::Relaxed);
+        self.interruptions
+            .fetch_add(world.interruptions, Ordering::Relaxed);
+        self.replayed.fetch_add(world.replayed, Ordering::Relaxed);
         for event in run.events() {
             match event {
                 Event::Asked(question) if question.kind == InDoubt => one(&self.in_doubt),
@@ -90,6 +102,8 @@ impl Tally {
             ("plays", read(&self.plays)),
             ("events", read(&self.events)),
             ("crashes", read(&self.crashes)),
+            ("interruptions", read(&self.interruptions)),
+            ("replies read again", read(&self.replayed)),
             ("calls in doubt", read(&self.in_doubt)),
             ("approvals", read(&self.confirmed)),
             ("rejections", read(&self.rejected)),
@@ -105,18 +119,17 @@ fn simulate(agent: &Agent, seed: u64, tally: &Tally) {
     let dice = Dice::new(seed);
     let plain = play(agent, dice, Crashes::Never);
     check::log(agent, &plain);
-    tally.count(plain.run(), 0);
-    let length = plain.run().records().len();
-    for after in 0..length {
+    tally.count(&plain);
+    for after in 0..plain.entries() {
         let crashed = resume_after(agent, dice, &plain, after);
         check::log(agent, &crashed);
         check::same_work(agent, &plain, &crashed);
-        tally.count(crashed.run(), 1);
+        tally.count(&crashed);
     }
     let battered = play(agent, dice, Crashes::AllOver);
     check::log(agent, &battered);
     check::same_work(agent, &plain, &battered);
-    tally.count(battered.run(), battered.crashes());
+    tally.count(&battered);
 }
 
 #[test]
@@ -159,12 +172,5 @@ fn promises_1_to_3_hold_whenever_a_run_crashes() {
     for (what, count) in tally.report() {
         println!("{count:>10} {what}");
         assert!(runs < RUNS || count > 0, "no {what} were simulated");
-    }
-}
-
-impl Played {
-    /// The log of the run.
-    pub fn run(&self) -> &Run {
-        self.state.run()
     }
 }
