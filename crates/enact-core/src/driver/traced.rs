@@ -17,6 +17,9 @@ use crate::react::{RunState, ToolCall};
 use crate::run::{Call, PredictorName, Run};
 use crate::telemetry::*;
 
+/// The error type of work that was given up before it was over.
+const CANCELLED: &str = "cancelled";
+
 /// Whom a run asks, for the names in spans.
 pub(crate) type Models = HashMap<PredictorName, Arc<dyn LanguageModel>>;
 
@@ -49,7 +52,11 @@ impl<E: Effects> Traced<E> {
             span.record(SYSTEM_INSTRUCTIONS, &*secrets.redact(&system));
             span.record(INPUT_MESSAGES, &*secrets.redact(&messages));
         }
-        let asked = within(span.clone(), self.inner.ask(asking)).await?;
+        let asked = within(span.clone(), self.inner.ask(asking)).await;
+        if asked.is_err() {
+            fail(&span, CANCELLED);
+        }
+        let asked = asked?;
         match &asked.outcome {
             Ok(reply) => {
                 record_usage(&span, reply.usage);
@@ -91,8 +98,9 @@ impl<E: Effects> Effects for Traced<E> {
             let mut work = self.inner.act(run, vec![call]);
             async move {
                 let done = within(span.clone(), work.next()).await;
-                if let Some(Ok(done)) = &done {
-                    record_done(&span, done, content);
+                match &done {
+                    Some(Ok(done)) => record_done(&span, done, content),
+                    _ => fail(&span, CANCELLED),
                 }
                 done
             }
@@ -261,7 +269,7 @@ struct GivenUp(Option<Span>);
 impl Drop for GivenUp {
     fn drop(&mut self) {
         if let Some(span) = &self.0 {
-            fail(span, "cancelled");
+            fail(span, CANCELLED);
         }
     }
 }
