@@ -59,10 +59,12 @@ impl Agent {
             .with_base_url(&work.base_url)?
             .with_api_key("none");
         let adapter: AdapterChoice = adapter.parse()?;
-        let agent = ReAct::<Answering>::new(tools)?
-            .with_model(model)
-            .with_adapter(adapter)
-            .with_max_iterations(u32::try_from(work.steps)?);
+        let agent = ReAct::builder_for::<Answering>()
+            .tools(tools)
+            .model(model)
+            .adapter(adapter)
+            .max_iterations(u32::try_from(work.steps)?)
+            .build()?;
         Ok(Self {
             agent: Arc::new(agent),
             kept: None,

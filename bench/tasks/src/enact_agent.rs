@@ -37,12 +37,14 @@ pub(crate) async fn solve(adapter: &str, order: &Order<'_>) -> anyhow::Result<An
     let mut options = ModelOptions::default();
     options.temperature = Some(0.0);
     options.max_tokens = Some(order.max_tokens);
-    let agent = ReAct::dynamic("question -> answer", tools::tools())?
-        .with_instructions(order.instructions)?
-        .with_adapter(adapter)
-        .with_options(options)
-        .with_max_iterations(order.max_iterations)
-        .with_model(model);
+    let agent = ReAct::builder("question -> answer")
+        .tools(tools::tools())
+        .instructions(order.instructions)
+        .adapter(adapter)
+        .options(options)
+        .max_iterations(order.max_iterations)
+        .model(model)
+        .build()?;
     let outcome = agent.call(values! { question: order.question }).await;
     let run = match &outcome {
         Ok(outcome) => outcome.run().clone(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use enact::module::StartFrom;
 use enact::signature::Dynamic;
 use enact::{Call, CancellationToken, Error, ErrorKind, Outcome, ReAct, Run, Values};
 use enact_sqlite::SqliteStore;
@@ -11,9 +12,9 @@ use crate::person::{Answer, Person};
 use crate::view::Narrator;
 
 /// Drives a call until it is over, or waits for a person who is not there.
-pub(crate) async fn drive(
+pub(crate) async fn drive<B: StartFrom<Dynamic>>(
     agent: &ReAct,
-    call: Call<'_, Dynamic>,
+    call: Call<'_, Dynamic, B>,
     narrator: &Arc<Narrator>,
     person: &Person,
     interrupted: &CancellationToken,
@@ -23,22 +24,14 @@ pub(crate) async fn drive(
         Some(store) => agent.resume(run).store(store.clone()),
         None => agent.resume(run),
     };
-    let mut call = call;
     // The waits for a person belong to the run: all of it is one tree.
     let span = tracing::info_span!(target: enact::telemetry::TARGET, "run");
+    let stop = Stop {
+        token: interrupted,
+        is_kept: store.is_some(),
+    };
+    let mut outcome = watched(call, narrator, stop).instrument(span.clone()).await;
     loop {
-        let listener = Arc::clone(narrator);
-        // A run that is kept is left for later; any other would be lost, so it is ended.
-        let stopping = match store {
-            Some(_) => call.interrupt_with(interrupted.clone()),
-            None => call.cancel_with(interrupted.clone()),
-        };
-        let outcome = stopping
-            .on_update(move |update| listener.tell(update))
-            .into_future()
-            .instrument(span.clone())
-            .await;
-        narrator.screen().idle();
         let paused = match outcome {
             Ok(Outcome::Paused(paused)) => paused,
             // The question is still open: say why the answer does not do, and ask again.
@@ -46,7 +39,9 @@ pub(crate) async fn drive(
                 match error.run().cloned() {
                     Some(run) => {
                         person.refuse(narrator, &error.to_string());
-                        call = resume(run);
+                        outcome = watched(resume(run), narrator, stop)
+                            .instrument(span.clone())
+                            .await;
                         continue;
                     }
                     None => return Err(error),
@@ -60,7 +55,7 @@ pub(crate) async fn drive(
         let answer = person
             .ask(narrator, paused.run(), question, interrupted)
             .await;
-        call = match answer {
+        let call = match answer {
             Answer::Nobody => return Ok(Outcome::Paused(paused)),
             // The token is cancelled: the run stops, and says so.
             Answer::Interrupted => resume(paused.into()),
@@ -69,5 +64,33 @@ pub(crate) async fn drive(
                 resume(paused.into()).answer(id, decision)
             }
         };
+        outcome = watched(call, narrator, stop).instrument(span.clone()).await;
     }
+}
+
+/// What stops a run, and what becomes of it then.
+#[derive(Clone, Copy)]
+struct Stop<'a> {
+    token: &'a CancellationToken,
+    /// A run that is kept is left for later; any other would be lost, so it is ended.
+    is_kept: bool,
+}
+
+/// Runs a call until it is over or waits, and tells what happens.
+async fn watched<B: StartFrom<Dynamic>>(
+    call: Call<'_, Dynamic, B>,
+    narrator: &Arc<Narrator>,
+    stop: Stop<'_>,
+) -> Result<Outcome<Values>, Error> {
+    let listener = Arc::clone(narrator);
+    let token = stop.token.clone();
+    let stopping = match stop.is_kept {
+        true => call.interrupt_with(token),
+        false => call.cancel_with(token),
+    };
+    let outcome = stopping
+        .on_update(move |update| listener.tell(update))
+        .await;
+    narrator.screen().idle();
+    outcome
 }

@@ -27,7 +27,7 @@ pub mod adapter;
 pub mod driver;
 mod error;
 pub mod model;
-mod module;
+pub mod module;
 pub mod predictor;
 pub mod react;
 pub mod run;
@@ -42,8 +42,8 @@ pub use enact_macros::{Signature, signature, tool, toolbox};
 pub use error::{Error, ErrorKind};
 pub use model::LanguageModel;
 pub use module::{
-    AgentTool, Call, ChainOfThought, Confirmations, HandOver, Outcome, PauseContext, Paused,
-    Predict, Prediction, ReAct, RunStream,
+    AgentTool, Builder, Call, ChainOfThought, Confirmations, HandOver, Module, ModuleTool, Outcome,
+    PauseContext, Paused, Predict, Prediction, ReAct, ResumeCall, ResumeStoredCall, RunStream,
 };
 pub use predictor::Demo;
 pub use react::Verdict;

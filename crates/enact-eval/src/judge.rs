@@ -43,9 +43,10 @@ impl Judge {
     pub fn new(model: impl LanguageModel + 'static) -> Result<Self, Error> {
         let model: Arc<dyn LanguageModel> = Arc::new(model);
         let ask = |signature: &str, instructions: &str| {
-            Predict::dynamic(signature)?
-                .with_model(Arc::clone(&model))
-                .with_instructions(instructions)
+            Predict::builder(signature)
+                .model(Arc::clone(&model))
+                .instructions(instructions)
+                .build()
         };
         Ok(Self {
             verdict: ask(VERDICT, VERDICT_INSTRUCTIONS)?,

@@ -23,7 +23,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! let model = ScriptedModel::new([call("submit", json!({"answer": 42}))]);
-//! let agent = ReAct::dynamic("question -> answer: int", Tools::new())?.with_model(model);
+//! let agent = ReAct::builder("question -> answer: int").model(model).build()?;
 //! let lines = r#"{"inputs": {"question": "6 * 7?"}, "expected": {"answer": 42}}"#;
 //! let reading = Reading { signature: agent.signature(), metric: &Metric::Exact, has_judge: false };
 //! let dataset = Dataset::read(lines, &reading).map_err(|problems| problems[0].to_string())?;

@@ -144,6 +144,22 @@ fn the_summary_lists_every_page_once() {
 }
 
 #[test]
+fn the_files_that_the_architecture_names_exist() {
+    let page = read(&root().join("docs/architecture.md"));
+    let named: Vec<&str> = page
+        .split('`')
+        .filter(|text| text.starts_with("crates/"))
+        .collect();
+    for file in &named {
+        assert!(
+            root().join(file).is_file(),
+            "docs/architecture.md: no {file}"
+        );
+    }
+    assert!(named.len() > 20, "the names were not read");
+}
+
+#[test]
 fn every_page_with_rust_is_compiled() {
     let book = ["enact", "enact-llama", "enact-mcp", "enact-otel"]
         .map(|name| read(&root().join("crates").join(name).join("src/lib.rs")))

@@ -12,7 +12,7 @@
 //! let memory = Mcp::stdio("npx", ["-y", "@modelcontextprotocol/server-memory"])
 //!     .connect()
 //!     .await?;
-//! let agent = ReAct::dynamic("question -> answer", memory.tools())?;
+//! let agent = ReAct::builder("question -> answer").tools(memory.tools()).build()?;
 //! # let _ = agent;
 //! memory.shutdown().await;
 //! # Ok(())

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use enact_core::module::StartFrom;
 use enact_core::run::PlannedCall;
 use enact_core::run::store::Store;
-use enact_core::{Call, Decision, Dynamic, Outcome, Prediction, Question, ReAct, Update, Values};
+use enact_core::{
+    Call, Decision, Dynamic, Outcome, Paused, Prediction, Question, ReAct, ResumeCall, Update,
+    Values,
+};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequestParams,
     ElicitationAction, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
@@ -92,26 +96,39 @@ impl AgentService {
 
     fn begin(&self, inputs: Values) -> Call<'_, Dynamic> {
         let call = self.agent.call(inputs).notes(self.notes.clone());
-        self.kept(call)
-    }
-
-    fn kept<'a>(&self, call: Call<'a, Dynamic>) -> Call<'a, Dynamic> {
         match &self.store {
             Some(store) => call.store(Arc::clone(store)),
             None => call,
         }
     }
 
+    fn resume(&self, paused: Paused) -> ResumeCall<'_, Dynamic> {
+        let call = self.agent.resume(paused);
+        match &self.store {
+            Some(store) => call.store(Arc::clone(store)),
+            None => call,
+        }
+    }
+
+    /// Runs a call until it is over or waits, and reports what happens.
+    async fn watched<B: StartFrom<Dynamic>>(
+        &self,
+        call: Call<'_, Dynamic, B>,
+        reporter: &Reporter,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Outcome<Values>, enact_core::Error> {
+        let reporter = reporter.clone();
+        call.cancel_with(context.ct.clone())
+            .on_update(move |update| reporter.tell(update))
+            .await
+    }
+
     /// Runs the agent to its end, asking the client's person on the way.
     async fn run(&self, inputs: Values, context: &RequestContext<RoleServer>) -> CallToolResult {
         let reporter = Reporter::start(context);
-        let mut call = self.begin(inputs);
+        let mut outcome = self.watched(self.begin(inputs), &reporter, context).await;
         loop {
-            let reporter = reporter.clone();
-            let running = call
-                .cancel_with(context.ct.clone())
-                .on_update(move |update| reporter.tell(update));
-            let paused = match running.await {
+            let paused = match outcome {
                 Ok(Outcome::Finished(prediction)) => return finished(&prediction),
                 Ok(Outcome::Paused(paused)) => paused,
                 Err(error) => return failed(error.to_string()),
@@ -121,8 +138,10 @@ impl AgentService {
             };
             match ask(&context.peer, &question).await {
                 Ok(decision) => {
-                    let resumed = self.kept(self.agent.resume(paused));
-                    call = resumed.answer(question.confirmation_id, decision);
+                    let call = self
+                        .resume(paused)
+                        .answer(question.confirmation_id, decision);
+                    outcome = self.watched(call, &reporter, context).await;
                 }
                 Err(why) => {
                     let how = match &self.store {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use enact::model::{ScriptedModel, call};
-use enact::{ReAct, ToolError, Tools, tool, tools, values};
+use enact::{ReAct, ToolError, tool, tools, values};
 use enact_otel::{SetupError, Traces};
 use enact_test_server::{Collected, Collector};
 use serde_json::json;
@@ -18,9 +18,10 @@ fn ask(query: String) -> Result<String, ToolError> {
         drop(span);
     });
     let submit = call("submit", json!({"answer": "from the helper"}));
-    let helper = ReAct::dynamic("question -> answer", Tools::new())
-        .map_err(|error| ToolError::new(error.to_string()))?
-        .with_model(ScriptedModel::new([submit]));
+    let helper = ReAct::builder("question -> answer")
+        .model(ScriptedModel::new([submit]))
+        .build()
+        .map_err(|error| ToolError::new(error.to_string()))?;
     // A thread for blocking work belongs to a runtime, which `blocking` would refuse.
     let runtime = tokio::runtime::Handle::current();
     let ended = runtime.block_on(helper.call(values! { question: query }).into_future());
@@ -42,9 +43,11 @@ async fn runs_on_many_threads_are_whole_trees_and_arrive_before_the_end() {
                 call("ask", json!({"query": number.to_string()})),
                 call("submit", json!({"answer": "b"})),
             ];
-            let agent = ReAct::dynamic("question -> answer", tools![ask])
-                .unwrap()
-                .with_model(ScriptedModel::new(steps));
+            let agent = ReAct::builder("question -> answer")
+                .tools(tools![ask])
+                .model(ScriptedModel::new(steps))
+                .build()
+                .unwrap();
             let ended = agent.call(values! { question: "q" }).await;
             ended.unwrap().finished().unwrap().run().id().to_owned()
         })

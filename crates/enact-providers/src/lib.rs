@@ -68,7 +68,7 @@ pub fn split(name: &str) -> Option<(&str, &str)> {
 ///
 /// // The key is in ANTHROPIC_API_KEY.
 /// let model = enact::model("anthropic::claude-sonnet-4-5")?;
-/// let agent = ReAct::dynamic("question -> answer", Tools::new())?.with_model(model);
+/// let agent = ReAct::builder("question -> answer").model(model).build()?;
 /// # Ok(())
 /// # }
 /// ```

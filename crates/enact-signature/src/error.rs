@@ -121,6 +121,13 @@ impl fmt::Display for SignatureError {
 
 impl std::error::Error for SignatureError {}
 
+/// For what is a signature already.
+impl From<std::convert::Infallible> for SignatureError {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

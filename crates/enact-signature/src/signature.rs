@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::schema::Definitions;
-use crate::{Field, SignatureBuilder, SignatureError, SignatureErrorKind, arrow, names};
+use crate::{Field, SignatureBuilder, SignatureError, SignatureErrorKind, Type, arrow, names};
 
 /// What goes into a module or an agent, what must come out, and how one leads to the other.
 ///
@@ -127,6 +127,14 @@ impl Signature {
             return self.clone();
         }
         self.with_instructions(format!("{}\n\n{text}", self.instructions()))
+    }
+
+    /// Adds the input `trajectory`: what a program gets that extracts these outputs from the work of
+    /// an agent. The name is reserved in the signatures of agents.
+    pub fn with_trajectory(&self) -> Result<Signature, SignatureError> {
+        let trajectory = Field::new("trajectory", Type::Str)
+            .describe("What was done to solve the task, and what came of it.");
+        self.append_input(trajectory)
     }
 
     /// Adds an input after the others.

@@ -9,7 +9,7 @@
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let store = SqliteStore::open("runs.db").await?;
-//! let agent = ReAct::dynamic("question -> answer", Tools::new())?;
+//! let agent = ReAct::builder("question -> answer").build()?;
 //! let outcome = agent
 //!     .call(values! { question: "Why is the sky blue?" })
 //!     .run_id("sky")

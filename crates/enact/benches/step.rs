@@ -127,12 +127,20 @@ fn driven_run(bencher: divan::Bencher) {
         .unwrap();
     bencher
         .with_inputs(|| {
-            let looking = (0..10).map(|_| call("search", json!({"query": "weather"})));
-            let steps = looking.chain([call("submit", json!({"answer": "mild"}))]);
-            ReAct::dynamic("question -> answer", Tools::new().with(search()))
+            // Ten different ones: an agent that repeats itself would be stopped.
+            let towns = [
+                "Ulm", "Oslo", "Lima", "Pisa", "Graz", "York", "Bari", "Nice", "Kyiv", "Vigo",
+            ];
+            let looking = towns.map(|town| call("search", json!({"query": town})));
+            let steps = looking
+                .into_iter()
+                .chain([call("submit", json!({"answer": "mild"}))]);
+            ReAct::builder("question -> answer")
+                .tools(Tools::new().with(search()))
+                .max_iterations(20)
+                .model(ScriptedModel::new(steps))
+                .build()
                 .unwrap()
-                .with_max_iterations(20)
-                .with_model(ScriptedModel::new(steps))
         })
         .bench_local_values(|agent| {
             let ended = runtime.block_on(async { agent.call(values! { question: "q" }).await });

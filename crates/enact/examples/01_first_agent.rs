@@ -68,7 +68,10 @@ fn model() -> Result<Arc<dyn LanguageModel>, ModelError> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let agent = ReAct::<Weather>::new(tools![weather, to_celsius])?.with_model(model()?);
+    let agent = ReAct::builder_for::<Weather>()
+        .tools(tools![weather, to_celsius])
+        .model(model()?)
+        .build()?;
     let input = WeatherInput {
         question: "How warm is it in Paris, in Celsius?".into(),
     };

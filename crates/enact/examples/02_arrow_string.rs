@@ -57,10 +57,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("signature:    {signature}");
     println!("instructions: {}", signature.instructions());
 
-    // `ReAct::dynamic` takes a signature or an arrow string.
-    let agent = ReAct::dynamic(signature, tools![search])?
-        .with_instructions("Answer from the pages that `search` finds, at most `k` of them.")?
-        .with_model(model()?);
+    // `ReAct::builder` takes a signature or an arrow string.
+    let agent = ReAct::builder(signature)
+        .tools(tools![search])
+        .instructions("Answer from the pages that `search` finds, at most `k` of them.")
+        .model(model()?)
+        .build()?;
     // `k` has a default and may be left out; what is given is checked against its type.
     let done = agent
         .call(values! { question: "What causes the tides?" })

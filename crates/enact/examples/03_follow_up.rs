@@ -36,8 +36,10 @@ fn model() -> Result<Arc<dyn LanguageModel>, ModelError> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let agent =
-        ReAct::dynamic("question -> answer", tools![temperature, to_celsius])?.with_model(model()?);
+    let agent = ReAct::builder("question -> answer")
+        .tools(tools![temperature, to_celsius])
+        .model(model()?)
+        .build()?;
 
     let question = "What is the temperature in Paris in F?";
     let first = agent

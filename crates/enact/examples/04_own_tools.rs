@@ -66,6 +66,7 @@ fn model() -> Result<Arc<dyn LanguageModel>, ModelError> {
     if let Ok(name) = std::env::var("ENACT_MODEL") {
         return Ok(Arc::new(Retrying::new(OpenAi::from_env(name)?)));
     }
+    let summary = "Three mugs are packed; postage is 6.00.";
     Ok(Arc::new(ScriptedModel::new([
         call("stock", json!({"article": "mugs"})).thinking("Are there any mugs?"),
         // Two calls in one turn run side by side.
@@ -74,20 +75,15 @@ fn model() -> Result<Arc<dyn LanguageModel>, ModelError> {
             ("postage", json!({"weight": "1.5"})),
         ]),
         call("pack", json!({"article": "mug", "count": 3})),
-        call(
-            "submit",
-            json!({"summary": "Three mugs are packed; postage is 6.00."}),
-        ),
+        call("submit", json!({"summary": summary})),
     ])))
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let stock = BTreeMap::from([("mug".to_owned(), 5), ("plate".to_owned(), 2)]);
     let shop = Arc::new(Shop {
-        stock: Mutex::new(BTreeMap::from([
-            ("mug".to_owned(), 5),
-            ("plate".to_owned(), 2),
-        ])),
+        stock: Mutex::new(stock),
     });
     let postage = FnTool::new(
         "postage",
@@ -103,7 +99,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("{} ({:?}): {}", spec.name, spec.effect, spec.description);
     }
 
-    let agent = ReAct::dynamic("order -> summary", tools)?.with_model(model()?);
+    let agent = ReAct::builder("order -> summary")
+        .tools(tools)
+        .model(model()?)
+        .build()?;
     println!("\nwhile it runs:");
     let done = agent
         .call(values! { order: "Three mugs, 1.5 kg in all, please." })

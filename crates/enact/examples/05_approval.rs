@@ -64,7 +64,10 @@ fn decide(question: &Question) -> Result<Decision, AnswerError> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let agent = ReAct::dynamic("task -> summary", tools![balance, refund])?.with_model(model()?);
+    let agent = ReAct::builder("task -> summary")
+        .tools(tools![balance, refund])
+        .model(model()?)
+        .build()?;
     let task = "Pay Ada what she is owed, and 15 to Bob.";
     let mut outcome = agent.call(values! { task: task }).await?;
 

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use enact::model::{ModelError, OpenAi, Retrying, ScriptStep, ScriptedModel, say};
-use enact::{ChainOfThought, Demo, LanguageModel, Predict, Signature, values};
+use enact::{ChainOfThought, Demo, LanguageModel, Module, Predict, Signature, values};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,8 +40,8 @@ fn model(script: ScriptStep) -> Result<Arc<dyn LanguageModel>, ModelError> {
 async fn main() -> Result<(), Box<dyn Error>> {
     // One request. The reply is read into the declared types, and asked for again if it does not
     // fit them.
-    let triage = Predict::<Triage>::new()?
-        .with_demos(vec![
+    let triage = Predict::builder_for::<Triage>()
+        .demos(vec![
             Demo::new(
                 values! { message: "The tap in the bathroom drips a little." },
                 values! { room: "bathroom", urgency: "low" },
@@ -51,7 +51,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 values! { room: "hall", urgency: "high" },
             ),
         ])
-        .with_model(model(say(r#"{"room": "kitchen", "urgency": "high"}"#))?);
+        .model(model(say(r#"{"room": "kitchen", "urgency": "high"}"#))?)
+        .build()?;
     let input = TriageInput {
         message: "Water is pouring from the kitchen ceiling.".into(),
     };
@@ -64,15 +65,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // What the model saw: the demonstrations stand before the task, in order.
     println!("\nthe demonstrations are turns of the conversation:");
-    let (_, predictor) = triage.predictors()[0];
+    let (_, predictor) = &triage.predictors()[0];
     for demo in predictor.demos() {
         println!("  {}", serde_json::to_string(demo)?);
     }
 
     // Reasoning first. It is not an output of yours: it is kept beside them.
-    let sum = ChainOfThought::dynamic("question -> answer: int")?.with_model(model(say(
-        r#"{"reasoning": "17 boxes of 6 make 102; 4 are broken, 98 are left.", "answer": 98}"#,
-    ))?);
+    let sum = ChainOfThought::builder("question -> answer: int")
+        .model(model(say(
+            r#"{"reasoning": "17 boxes of 6 make 102; 4 are broken, 98 are left.", "answer": 98}"#,
+        ))?)
+        .build()?;
     let question = "17 boxes hold 6 eggs each, and 4 eggs are broken. How many are whole?";
     let done = sum.call(values! { question: question }).await?.finished()?;
     println!("\nreasoning: {}", done.reasoning().unwrap_or("none"));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use enact::model::{Capabilities, Message, ModelError, OpenAi, ResponseFormat, Retrying};
 use enact::model::{ScriptedModel, calls, say};
-use enact::{AdapterChoice, LanguageModel, ReAct, tool, tools, values};
+use enact::{AdapterChoice, LanguageModel, Module, ReAct, tool, tools, values};
 use serde_json::{Value, json};
 
 /// Current weather in a city.
@@ -76,9 +76,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
             continue;
         }
         let choice: AdapterChoice = name.parse()?;
-        let agent = ReAct::dynamic("question -> celsius: float", tools![weather])?
-            .with_adapter(choice.clone())
-            .with_model(model(name)?);
+        let agent = ReAct::builder("question -> celsius: float")
+            .tools(tools![weather])
+            .adapter(choice.clone())
+            .model(model(name)?)
+            .build()?;
         let done = agent
             .call(values! { question: "How warm is it in Paris?" })
             .await?
@@ -88,7 +90,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         // The predictor `step` puts the transcript into the words of the adapter. This is what a
         // follow-up turn would send before its own question.
         let adapter = choice.resolve(Capabilities::FULL);
-        let (_, step) = agent.predictors()[0];
+        let (_, step) = &agent.predictors()[0];
         let prompt = step.render(&*adapter, done.history.entries());
         let request = step.request(&*adapter, Capabilities::FULL, prompt);
         request.prompt.iter().for_each(show);

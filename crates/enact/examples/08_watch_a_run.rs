@@ -55,7 +55,10 @@ fn tell(update: &Update) {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let agent = ReAct::dynamic("question -> answer: int", tools![add])?.with_model(model()?);
+    let agent = ReAct::builder("question -> answer: int")
+        .tools(tools![add])
+        .model(model()?)
+        .build()?;
     let done = agent
         .call(values! { question: "What is 2 + 40?" })
         .run_id("sum-1")

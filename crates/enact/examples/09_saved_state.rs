@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use enact::model::{ModelError, OpenAi, Retrying, ScriptedModel, call};
 use enact::predictor::SavedModule;
-use enact::{Demo, LanguageModel, ReAct, Tools, tool, tools, values};
+use enact::{Builder, Demo, LanguageModel, Module, ReAct, Tools, tool, tools, values};
 use serde_json::json;
 
 /// The price of an article, in euros.
@@ -37,8 +37,8 @@ fn model() -> Result<Arc<dyn LanguageModel>, ModelError> {
     ])))
 }
 
-fn shop(tools: Tools) -> Result<ReAct, enact::Error> {
-    ReAct::dynamic("question -> answer", tools)
+fn shop(tools: Tools) -> Builder<ReAct> {
+    ReAct::builder("question -> answer").tools(tools)
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -47,12 +47,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let question = values! { question: "What is a mug?" };
 
     // Tune: other instructions for one predictor, and a run that went well as a demonstration.
-    let mut tuned = shop(tools![price])?.with_model(model.clone());
+    let mut tuned = shop(tools![price]).model(model.clone()).build()?;
     if let Some(step) = tuned.predictor_mut("step") {
         step.set_instructions("Answer in one sentence. Prices come from `price` alone.");
     }
     let good = tuned.call(question.clone()).await?.finished()?;
-    let tuned = tuned.with_demos(vec![Demo::from(&good.history)]);
+    if let Some(step) = tuned.predictor_mut("step") {
+        step.set_demos(vec![Demo::from(&good.history)]);
+    }
 
     let stored = serde_json::to_string_pretty(&tuned.save())?;
     println!("{} bytes of JSON; of the predictor `step`:", stored.len());
@@ -63,17 +65,22 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("tools: {}\n", serde_json::to_string(&saved.tools)?);
 
     // Load it somewhere else. Models and keys are not part of it.
-    let mut fresh = shop(tools![price])?.with_model(model);
-    fresh.load(&saved)?;
+    let fresh = shop(tools![price])
+        .model(model)
+        .load(saved.clone())
+        .build()?;
     let done = fresh.call(question).await?.finished()?;
     println!("{}\n", done.outputs["answer"]);
 
     // Tool texts are not in the state, only fingerprints: other tools are noticed.
-    let mut other = shop(tools![price_in_cents])?;
-    if let Err(error) = other.load(&saved) {
+    let other = shop(tools![price_in_cents]).load(saved.clone());
+    if let Err(error) = other.build() {
         println!("refused: {error}");
     }
-    let mut renamed = ReAct::dynamic("query -> answer", tools![price])?;
+    let mut renamed = ReAct::builder("query -> answer")
+        .tools(tools![price])
+        .build()?;
+    // An agent that is built takes it as well, or stays as it is.
     if let Err(error) = renamed.load(&saved) {
         println!("refused: {error}");
     }

@@ -40,29 +40,37 @@ fn show(title: &str, error: &enact::Error) {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     println!("== before anything runs");
-    if let Err(error) = ReAct::dynamic("question -> history", tools![read]) {
+    if let Err(error) = ReAct::builder("question -> history")
+        .tools(tools![read])
+        .build()
+    {
         show("a name that enact keeps for itself", &error);
     }
-    if let Err(error) = ReAct::dynamic("question -> answer", tools![read, read]) {
+    if let Err(error) = ReAct::builder("question -> answer")
+        .tools(tools![read, read])
+        .build()
+    {
         show("two tools of one name", &error);
     }
-    let agent = ReAct::dynamic("question, k: int = 3 -> answer", tools![read])?;
-    if let Err(error) = agent.call(values! { qestion: "Where?" }).await {
+    let builder = ReAct::builder("question, k: int = 3 -> answer").tools(tools![read]);
+    let lonely = builder.clone().build()?;
+    if let Err(error) = lonely.call(values! { qestion: "Where?" }).await {
         show("no model, which is noticed first", &error);
     }
-    let silent = agent.clone().with_model(ScriptedModel::new([]));
+    let silent = builder.clone().model(ScriptedModel::new([])).build()?;
     if let Err(error) = silent.call(values! { qestion: "Where?" }).await {
         show("inputs that do not fit", &error);
     }
 
     println!("\n== what does not end a run");
-    let agent = agent.with_model(ScriptedModel::new([
+    let script = ScriptedModel::new([
         call("reed", json!({"page": 7})).thinking("A tool that does not exist."),
         call("read", json!({"page": "seven"})).thinking("Arguments that do not fit."),
         call("read", json!({"page": 1})).thinking("A tool that fails."),
         call("read", json!({"page": "7"})).thinking("Arguments that nearly fit."),
         fail(ModelErrorKind::Server, "the server is on fire"),
-    ]));
+    ]);
+    let agent = builder.clone().model(script).build()?;
     let question = values! { question: "Where is the treasure?" };
     let failed = match agent.call(question.clone()).await {
         Ok(_) => return Err("the script ends with a failure".into()),
@@ -81,27 +89,25 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let run = failed
         .into_run()
         .ok_or("an error after the start has its run")?;
-    let done = agent
-        .clone()
-        .with_model(model()?)
-        .resume(run)
-        .await?
-        .finished()?;
+    let other = builder.clone().model(model()?).build()?;
+    let done = other.resume(run).await?.finished()?;
     println!("  resumed: {}", done.outputs["answer"]);
 
     let lost = || say("I would rather talk about the sea.");
-    let stubborn = Predict::dynamic("question -> year: int")?
-        .with_max_repairs(1)
-        .with_model(ScriptedModel::new([lost(), lost()]));
+    let stubborn = Predict::builder("question -> year: int")
+        .max_repairs(1)
+        .model(ScriptedModel::new([lost(), lost()]))
+        .build()?;
     if let Err(error) = stubborn.call(question.clone()).await {
         show("a model that never gives the outputs", &error);
     }
 
     println!("\n== not an error: a limit ends in an answer that says so");
-    let hasty = agent.with_max_iterations(1).with_model(ScriptedModel::new([
+    let script = ScriptedModel::new([
         call("read", json!({"page": 1})),
         say(r#"{"reasoning": "Page 1 is missing.", "answer": "I could not find out."}"#),
-    ]));
+    ]);
+    let hasty = builder.max_iterations(1).model(script).build()?;
     let done = hasty.call(question).await?.finished()?;
     println!("  answer:      {}", done.outputs["answer"]);
     println!("  success:     {}", done.success());

@@ -34,7 +34,7 @@
 //!     call("weather", json!({"city": "Paris"})).thinking("I look it up."),
 //!     call("submit", json!({"answer": "It is mild.", "celsius": 20})),
 //! ]);
-//! let agent = ReAct::<Weather>::new(tools![weather])?.with_model(model);
+//! let agent = ReAct::builder_for::<Weather>().tools(tools![weather]).model(model).build()?;
 //! let input = WeatherInput { question: "Weather in Paris?".into() };
 //! let done = agent.call(input).await?.finished()?;
 //! assert_eq!(done.celsius, 20.0);
@@ -133,7 +133,7 @@ pub mod tool {
 /// }
 ///
 /// # fn main() -> Result<(), enact::Error> {
-/// let agent = ReAct::dynamic("question -> answer: int", tools![add])?;
+/// let agent = ReAct::builder("question -> answer: int").tools(tools![add]).build()?;
 /// # let _ = agent;
 /// # Ok(())
 /// # }
@@ -162,6 +162,7 @@ mod book {
         GuideTools: "docs/guide/tools.md",
         GuideApproval: "docs/guide/approval.md",
         GuideFollowUps: "docs/guide/follow-ups.md",
+        GuidePrograms: "docs/guide/programs.md",
         GuideStreaming: "docs/guide/streaming.md",
         GuideTesting: "docs/guide/testing.md",
         GuideErrors: "docs/guide/errors.md",

@@ -17,12 +17,11 @@ const JSON: &str = r#"{"answer": "yes"}"#;
 async fn dspy_ex_module_over_scope_over_program() {
     enact::configure(Settings::new().adapter(Xml));
     let ask = async |module: Option<Json>, scope: Option<Chat>, reply: &str| {
-        let mut qa = Predict::dynamic("question -> answer")
-            .unwrap()
-            .with_model(model(reply));
+        let mut qa = Predict::builder("question -> answer").model(model(reply));
         if let Some(adapter) = module {
-            qa = qa.with_adapter(adapter);
+            qa = qa.adapter(adapter);
         }
+        let qa = qa.build().unwrap();
         let call = async {
             qa.call(values! { question: "q" })
                 .await

@@ -214,11 +214,13 @@ fn truth_every_run_ends_within_its_limits() {
             let steps = 1 + dice.below(10) as u32;
             let adapter = dice.pick(&["auto", "auto", "native", "json", "chat", "xml", "tagged"]);
             let adapter: AdapterChoice = adapter.parse().unwrap();
-            let agent = ReAct::dynamic("question -> answer", tools(&written))
-                .unwrap()
-                .with_model(model.clone())
-                .with_adapter(adapter)
-                .with_max_iterations(steps);
+            let agent = ReAct::builder("question -> answer")
+                .tools(tools(&written))
+                .model(model.clone())
+                .adapter(adapter)
+                .max_iterations(steps)
+                .build()
+                .unwrap();
             let outcome = runtime.block_on(async { agent.call(values! { question: "q" }).await });
             let count = || written.load(Ordering::SeqCst);
             match outcome {

@@ -74,7 +74,10 @@ async fn play() -> anyhow::Result<Exit> {
     let tools = files.tools().with(calculator());
     introduce(screen, &tools.names().collect::<Vec<_>>().join(", "));
 
-    let agent = ReAct::dynamic(SIGNATURE, tools)?.with_model(Recorded::new(pace));
+    let agent = ReAct::builder(SIGNATURE)
+        .tools(tools)
+        .model(Recorded::new(pace))
+        .build()?;
     let person = if std::io::stdin().is_terminal() && screen.is_terminal() {
         Person::Watching
     } else {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use enact::model::ModelOptions;
 use enact::model::openai::DEFAULT_MAX_TOKENS;
-use enact::{AdapterChoice, AgentTool, Error, LanguageModel, ReAct, Tools};
+use enact::{AdapterChoice, AgentTool, Builder, LanguageModel, ReAct, Tools};
 use enact_sqlite::SqliteStore;
 
 use super::asked::{Asked, connected};
@@ -24,12 +24,11 @@ pub(super) async fn build(
     probing: Probing,
 ) -> Result<ReAct, Failure> {
     let tools = tools(agent, tape, store, servers, probing).await?;
-    let mut built = with_tools(agent, tools, model)?;
-    for (name, confirmation) in &agent.approval {
-        let ruled = built.with_confirmation(name, confirmation.clone());
-        built = ruled.map_err(|error| Failure::from(&error))?;
-    }
-    Ok(built)
+    let rules = agent.approval.iter();
+    let builder = rules.fold(with_tools(agent, tools, model)?, |builder, (name, rule)| {
+        builder.confirmation(name, rule.clone())
+    });
+    builder.build().map_err(|error| Failure::from(&error))
 }
 
 /// The same for the agent of a run that began with this adapter of the steps. Tools of servers may
@@ -48,7 +47,8 @@ pub(super) async fn rebuild(
         tools.with_confirmation_whenever(name, rule.clone())
     });
     let step = adapter(step_adapter.or(agent.adapter.as_deref()))?;
-    Ok(with_tools(agent, tools, Arc::clone(&asked.model))?.with_step_adapter(step))
+    let builder = with_tools(agent, tools, Arc::clone(&asked.model))?.step_adapter(step);
+    builder.build().map_err(|error| Failure::from(&error))
 }
 
 /// The tools of the agent: its own, those of its servers, which are started, and other agents.
@@ -74,20 +74,17 @@ fn with_tools(
     agent: &Agent,
     tools: Tools,
     model: Arc<dyn LanguageModel>,
-) -> Result<ReAct, Failure> {
-    let adapter = adapter(agent.adapter.as_deref())?;
-    let build = || -> Result<ReAct, Error> {
-        Ok(ReAct::dynamic(agent.signature.clone(), tools)?
-            .with_completion(agent.completion)?
-            .with_limits(|limits| *limits = agent.limits)
-            .with_rules(|rules| rules.clone_from(&agent.rules))
-            .with_prices(agent.prices.clone().unwrap_or_default())
-            .with_options(options(agent))
-            .with_demos(agent.demos.clone())
-            .with_adapter(adapter)
-            .with_model(model))
-    };
-    build().map_err(|error| Failure::from(&error))
+) -> Result<Builder<ReAct>, Failure> {
+    Ok(ReAct::builder(agent.signature.clone())
+        .tools(tools)
+        .completion(agent.completion)
+        .limits(|limits| *limits = agent.limits)
+        .rules(|rules| rules.clone_from(&agent.rules))
+        .prices(agent.prices.clone().unwrap_or_default())
+        .options(options(agent))
+        .demos(agent.demos.clone())
+        .adapter(adapter(agent.adapter.as_deref())?)
+        .model(model))
 }
 
 /// Agents as tools. Their runs are kept with those of the caller, so that both can be resumed.

@@ -82,7 +82,7 @@ fn all(agent: &Agent) -> Result<Tools, Failure> {
 fn callable(members: &[Member]) -> Result<Tools, Error> {
     let mut tools = Tools::new();
     for member in members {
-        let agent = ReAct::dynamic(member.agent.signature.clone(), Tools::new())?;
+        let agent = ReAct::builder(member.agent.signature.clone()).build()?;
         tools = tools.with(AgentTool::new(agent, &member.name, &member.description));
     }
     Ok(tools)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use enact::model::ScriptedModel;
 use enact::run::Record;
 use enact::run::store::{MemoryStore, Store as _};
-use enact::{Confirmations, Decision, ErrorKind, ReAct, Run, Tools};
+use enact::{Confirmations, Decision, ErrorKind, ReAct, Run};
 use enact_sqlite::SqliteStore;
 use enact_test_server::{TestServer, Turn};
 use serde_json::{Value, json};
@@ -237,8 +237,10 @@ fn truth_a_log_that_was_copied_to_another_id_is_refused() {
         let lease = copies.acquire("another-run").await.unwrap();
         copies.append(&lease, run.records()).await.unwrap();
         drop(lease);
-        let agent = ReAct::dynamic("task -> answer", Tools::new()).unwrap();
-        let agent = agent.with_model(ScriptedModel::new([]));
+        let agent = ReAct::builder("task -> answer")
+            .model(ScriptedModel::new([]))
+            .build()
+            .unwrap();
         let resumed = agent.resume_stored(copies.clone(), "another-run").await;
         let questions = Confirmations::of(copies, "another-run");
         let answered = questions.respond(&foreign.id, Decision::Approve).await;

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::model::{ModelError, Reply, Request, Usage};
 use crate::react::{CallCheck, ModelCall, RunState, ToolCall};
 use crate::run::{Call, Decision, Observation, PredictorName, Question, Record, Run, TraceStep};
+use crate::signature::Values;
 use crate::tool::ToolSpec;
 
 /// What an effect gives once it is over.
@@ -141,6 +142,11 @@ impl<'a> Asking<'a> {
     /// The run so far.
     pub fn run(&self) -> &'a Run {
         self.state.run()
+    }
+
+    /// The inputs of the predictor by name, for a program that does its work.
+    pub(super) fn inputs(&self) -> Values {
+        self.state.inputs_of(self.predictor)
     }
 
     /// Reads along while a reply is written.

@@ -1,6 +1,7 @@
 //! The effects of a run in this process.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -17,12 +18,19 @@ use super::writing::Writing;
 use crate::model::{Delivery, LanguageModel, ModelError, ModelErrorKind, Reply, Secrets};
 use crate::react::{CallCheck, ToolCall, Verdict, check_tools};
 use crate::run::{Call, PredictorName, Record, Run, TraceStep, redacted_tools};
+use crate::signature::Values;
 use crate::tool::{Confirmation, Tool, ToolSpec, Tools};
+
+/// A program of the user's that does the work of a predictor: gives the reply that a model would give.
+pub(crate) type Program =
+    dyn Fn(Values) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send>> + Send + Sync;
 
 /// Does the work of a run in this process: asks its models, runs its tools, applies the user's own
 /// functions, and tells whoever listens. The log lives in memory.
 pub struct Local {
     pub(crate) models: HashMap<PredictorName, Arc<dyn LanguageModel>>,
+    /// Programs that do the work of predictors.
+    pub(crate) programs: HashMap<PredictorName, Arc<Program>>,
     pub(crate) tools: RwLock<Tools>,
     /// Whether the tools were listed for the run.
     pub(crate) is_listed: Mutex<bool>,
@@ -46,6 +54,7 @@ impl Local {
     ) -> Self {
         Self {
             models,
+            programs: HashMap::new(),
             tools: RwLock::new(tools),
             is_listed: Mutex::default(),
             cancellation: CancellationToken::new(),
@@ -101,6 +110,9 @@ impl Local {
     }
 
     async fn reply(&self, asking: &mut Asking<'_>) -> Result<Reply, ModelError> {
+        if let Some(program) = self.programs.get(&asking.predictor) {
+            return program(asking.inputs()).await;
+        }
         let Some(model) = self.models.get(&asking.predictor) else {
             return Err(ModelError::new(
                 ModelErrorKind::NotFound,

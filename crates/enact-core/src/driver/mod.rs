@@ -43,7 +43,7 @@
 //!
 //! let records = Arc::new(AtomicUsize::new(0));
 //! let model = ScriptedModel::new([call("submit", json!({"answer": "Paris"}))]);
-//! let agent = ReAct::dynamic("question -> answer", Tools::new())?.with_model(model);
+//! let agent = ReAct::builder("question -> answer").model(model).build()?;
 //! let counted = records.clone();
 //! let done = agent
 //!     .call(values! { question: "Capital of France?" })
@@ -74,6 +74,7 @@ pub use effects::{
 };
 pub(crate) use hooks::{AfterCall, BeforeCall, Condition};
 pub use local::Local;
+pub(crate) use local::Program;
 pub use redacted::Redacted;
 pub(crate) use redacted::redacted;
 pub use stored::Stored;

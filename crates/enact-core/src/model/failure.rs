@@ -309,7 +309,7 @@ impl<'a> Failures<'a> {
     fn format_refused(&self, told: &str, said: &str) -> ModelError {
         let message = format!(
             "`{}` does not hold `{}` to a response schema{told}: use an adapter that needs none, \
-             such as `--adapter chat`, or `with_adapter(Chat)` in Rust{said}",
+             such as `--adapter chat`, or `adapter(Chat)` in Rust{said}",
             self.base_url, self.model
         );
         ModelError::new(ModelErrorKind::FormatRefused, message)
@@ -318,7 +318,7 @@ impl<'a> Failures<'a> {
     fn tools_refused(&self, told: &str, said: &str) -> ModelError {
         let message = format!(
             "`{}` takes no tools with `{}`{told}: use an adapter that writes calls as text, such \
-             as `--adapter json`, or `with_adapter(Json)` in Rust{said}",
+             as `--adapter json`, or `adapter(Json)` in Rust{said}",
             self.base_url, self.model
         );
         ModelError::new(ModelErrorKind::ToolsRefused, message)

@@ -27,11 +27,13 @@ use crate::run::{AnswerError, Answerer, AskedQuestion, ConfirmationStatus, Decis
 /// }
 ///
 /// let store = MemoryStore::new();
-/// let agent = ReAct::dynamic("task -> report", tools![delete_file])?
-///     .with_model(ScriptedModel::new([
+/// let agent = ReAct::builder("task -> report")
+///     .tools(tools![delete_file])
+///     .model(ScriptedModel::new([
 ///         call("delete_file", json!({"path": "a.txt"})),
 ///         call("submit", json!({"report": "done"})),
-///     ]));
+///     ]))
+///     .build()?;
 /// let outcome = agent.call(values! { task: "Tidy up." }).store(store.clone()).await?;
 /// let Outcome::Paused(paused) = outcome else { panic!("it asks first") };
 ///

@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::{AdapterChoice, Completion};
+use super::compose::{Module, Part};
+use crate::adapter::{AdapterChoice, Json};
 use crate::driver::{AfterCall, BeforeCall, Condition, Listener, Local};
 use crate::error::{Error, ErrorKind};
 use crate::model::{Capabilities, LanguageModel, Prices};
-use crate::predictor::{Demo, Predictor, SavedModule, SavedTools};
-use crate::react::{Program, ProgramError, Wording, fill_thought_prompt};
-use crate::run::{AgentSpec, Limits, PredictorName, Rules};
+use crate::predictor::{Predictor, SavedTools};
+use crate::react::{Program, Wording};
+use crate::run::{AgentSpec, PredictorName};
 use crate::settings;
-use crate::signature::{Field, Signature, Type};
-use crate::tool::{Confirmation, Tools};
+use crate::signature::{Field, Signature};
+use crate::tool::Tools;
 
 /// Which module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,30 +35,35 @@ impl Kind {
     }
 }
 
+/// A module that is built: a program that fits together, and whom to ask in which words.
 #[derive(Debug, Clone)]
 pub(super) struct Core {
     kind: Kind,
     program: Arc<Program>,
     tools: Tools,
-    model: Option<Arc<dyn LanguageModel>>,
-    adapter: Option<AdapterChoice>,
-    step_adapter: Option<AdapterChoice>,
-    prices: Prices,
-    condition: Option<Condition>,
-    thought_prompt: Option<String>,
-    before_call: Option<BeforeCall>,
-    after_call: Option<AfterCall>,
+    wiring: Wiring,
+}
+
+/// Whom a module asks, in which words, and what else takes part in its runs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Wiring {
+    pub(super) model: Option<Arc<dyn LanguageModel>>,
+    pub(super) adapter: Option<AdapterChoice>,
+    pub(super) step_adapter: Option<AdapterChoice>,
+    pub(super) prices: Prices,
+    pub(super) condition: Option<Condition>,
+    pub(super) before_call: Option<BeforeCall>,
+    pub(super) after_call: Option<AfterCall>,
+    pub(super) extraction: Option<Part>,
+    pub(super) compaction: Option<Part>,
 }
 
 /// The only predictor of a module without steps.
 const PREDICT: &str = "predict";
 
-/// The output that [`ReAct::with_confidence`](super::ReAct::with_confidence) adds.
-pub(super) const CONFIDENCE: &str = "confidence";
-
-/// How models that call tools natively are asked for a thought.
-const THOUGHT_PROMPT: &str = "Before each call say in plain text what you know, what is still \
-                              missing and why this call comes next.";
+/// The programs that an agent may be given, as its parts.
+const EXTRACTION: &str = "extraction";
+const COMPACTION: &str = "compaction";
 
 /// What stops a run from outside: for good, or until it is resumed.
 #[derive(Debug, Clone, Default)]
@@ -70,21 +75,66 @@ pub(super) struct Stops {
 /// A predictor's model and adapter, settled for one run.
 type Settled = (Arc<dyn LanguageModel>, AdapterChoice, Capabilities);
 
+impl Wiring {
+    /// The program that does the work of a predictor.
+    fn program(&self, name: PredictorName) -> Option<&Part> {
+        match name {
+            PredictorName::Extract => self.extraction.as_ref(),
+            PredictorName::Summarise => self.compaction.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Whether the programs take what they are given, and give what is needed.
+    pub(super) fn check(&self, program: &Program) -> Result<(), Error> {
+        if let Some(part) = &self.extraction {
+            let (given, wanted) = (program.extract.signature(), &program.declared);
+            fit(EXTRACTION, part.get().signature(), given, wanted)?;
+        }
+        if let Some(part) = &self.compaction {
+            let asked = program.summarise.signature();
+            fit(COMPACTION, part.get().signature(), asked, asked)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a program can do what is asked: with the inputs of one signature, the outputs of another.
+fn fit(name: &str, own: &Signature, given: &Signature, wanted: &Signature) -> Result<(), Error> {
+    let is_given = |input: &str| given.inputs().iter().any(|field| field.name == input);
+    let gives = |output: &str| own.outputs().iter().any(|field| field.name == output);
+    let unknown = own.inputs().iter().find(|field| !is_given(&field.name));
+    let missing = wanted.outputs().iter().find(|field| !gives(&field.name));
+    let problem = match (unknown, missing) {
+        (Some(input), _) => format!("it takes `{}`, which it is not given", input.name),
+        (_, Some(output)) => format!("it does not give `{}`", output.name),
+        (None, None) => return Ok(()),
+    };
+    let names = |fields: &[Field]| {
+        let names: Vec<&str> = fields.iter().map(|field| &*field.name).collect();
+        names.join(", ")
+    };
+    let message = format!(
+        "the {name} program `{}` does not fit: {problem}. It is given `{}` and has to give `{}`",
+        own.arrow(),
+        names(given.inputs()),
+        names(wanted.outputs())
+    );
+    Err(Error::new(ErrorKind::Signature, message))
+}
+
 impl Core {
-    pub(super) fn new(kind: Kind, program: Program, tools: Tools) -> Self {
+    pub(super) fn new(kind: Kind, program: Program, tools: Tools, wiring: Wiring) -> Self {
         Self {
             kind,
             program: Arc::new(program),
             tools,
-            model: None,
-            adapter: None,
-            step_adapter: None,
-            prices: Prices::new(),
-            condition: None,
-            thought_prompt: None,
-            before_call: None,
-            after_call: None,
+            wiring,
         }
+    }
+
+    pub(super) fn kind(&self) -> &'static str {
+        self.kind.name()
     }
 
     pub(super) fn program(&self) -> &Arc<Program> {
@@ -95,173 +145,61 @@ impl Core {
         &self.tools
     }
 
-    pub(super) fn set_model(&mut self, model: Arc<dyn LanguageModel>) {
-        self.model = Some(model);
-    }
-
-    pub(super) fn set_adapter(&mut self, adapter: AdapterChoice) {
-        self.adapter = Some(adapter);
-    }
-
-    pub(super) fn set_step_adapter(&mut self, adapter: AdapterChoice) {
-        self.step_adapter = Some(adapter);
-    }
-
-    pub(super) fn change_limits(&mut self, change: impl FnOnce(&mut Limits)) {
-        change(&mut Arc::make_mut(&mut self.program).limits);
-    }
-
-    pub(super) fn change_rules(&mut self, change: impl FnOnce(&mut Rules)) {
-        change(&mut Arc::make_mut(&mut self.program).rules);
-        self.note_thoughts();
-    }
-
-    pub(super) fn set_thought_prompt(&mut self, template: &str) -> Result<(), Error> {
-        self.thought_prompt = Some(fill_thought_prompt(template, &self.program)?);
-        self.note_thoughts();
-        Ok(())
-    }
-
-    /// Puts into the prompt of the steps how to think.
-    fn note_thoughts(&mut self) {
-        let is_required = self.program.rules.thoughts.required;
-        let asked = || THOUGHT_PROMPT.to_owned();
-        let note = self
-            .thought_prompt
-            .clone()
-            .or_else(|| is_required.then(asked));
-        if let Some(step) = &mut Arc::make_mut(&mut self.program).step {
-            step.set_note(note);
-        }
-    }
-
-    pub(super) fn set_before_call(&mut self, check: BeforeCall) {
-        Arc::make_mut(&mut self.program).checks_calls = true;
-        self.before_call = Some(check);
-    }
-
-    pub(super) fn set_after_call(&mut self, check: AfterCall) {
-        self.after_call = Some(check);
-    }
-
-    pub(super) fn set_prices(&mut self, prices: Prices) {
-        self.prices = prices;
-    }
-
-    pub(super) fn set_condition(&mut self, condition: Condition) {
-        Arc::make_mut(&mut self.program).has_condition = true;
-        self.condition = Some(condition);
-    }
-
-    pub(super) fn set_instructions(&mut self, instructions: String) -> Result<(), Error> {
-        self.set_signature(self.program.declared.with_instructions(instructions))
-    }
-
-    pub(super) fn add_confidence(&mut self) -> Result<(), Error> {
-        let schema = json!({"type": "number", "minimum": 0, "maximum": 1});
-        let confidence = Field::new(CONFIDENCE, Type::schema(CONFIDENCE, schema))
-            .describe("How sure you are of the other outputs: from 0, a guess, to 1, certain.");
-        self.set_signature(self.program.declared.append_output(confidence)?)
-    }
-
-    fn set_signature(&mut self, signature: Signature) -> Result<(), Error> {
-        let program = match self.kind {
-            Kind::Predict => Program::predict(signature)?,
-            Kind::ChainOfThought => Program::chain_of_thought(signature)?,
-            Kind::ReAct => Program::react(signature, &self.tools, self.program.completion)?,
-        };
-        self.replace_program(program);
-        Ok(())
-    }
-
-    pub(super) fn set_completion(&mut self, completion: Completion) -> Result<(), Error> {
-        let program = Program::react(self.program.declared.clone(), &self.tools, completion)?;
-        self.replace_program(program);
-        Ok(())
-    }
-
-    pub(super) fn set_confirmation(&mut self, tool: &str, rule: Confirmation) -> Result<(), Error> {
-        let tools = self.tools.clone().with_confirmation(tool, rule);
-        self.tools = tools.map_err(ProgramError::from)?;
-        self.set_completion(self.program.completion)
-    }
-
-    /// Takes a program built anew; what was set on the predictors and the limits stays.
-    fn replace_program(&mut self, mut program: Program) {
-        program.limits = self.program.limits;
-        program.rules = self.program.rules.clone();
-        program.checks_calls = self.program.checks_calls;
-        program.has_condition = self.program.has_condition;
-        let kept: Vec<Predictor> = self
-            .predictors()
-            .into_iter()
-            .map(|(_, predictor)| predictor.clone())
-            .collect();
-        let mut kept = kept.into_iter();
-        each_predictor(&mut program, |predictor| {
-            if let Some(old) = kept.next() {
-                predictor.take_settings(old);
-            }
-        });
-        self.program = Arc::new(program);
-    }
-
-    pub(super) fn predictors(&self) -> Vec<(&'static str, &Predictor)> {
+    /// The predictors by name. Where a program does the work, there is none.
+    pub(super) fn predictors(&self) -> Vec<(&str, &Predictor)> {
         let program = &self.program;
         if program.step.is_none() {
             return vec![(PREDICT, &program.extract)];
         }
         let names = PredictorName::ALL.into_iter();
         names
+            .filter(|name| self.wiring.program(*name).is_none())
             .map(|name| (name.as_str(), program.predictor(name)))
             .collect()
     }
 
-    pub(super) fn predictor_mut(&mut self, name: &str) -> Option<&mut Predictor> {
-        let has_steps = self.program.step.is_some();
+    /// The same, to be changed.
+    pub(super) fn predictors_mut(&mut self) -> Vec<(&str, &mut Predictor)> {
         let program = Arc::make_mut(&mut self.program);
-        if !has_steps {
-            return (name == PREDICT).then_some(&mut program.extract);
+        let mut all = program.all_predictors_mut();
+        if all.len() == 1 {
+            return all.drain(..).map(|(_, only)| (PREDICT, only)).collect();
         }
-        let mut names = PredictorName::ALL.into_iter();
-        let name = names.find(|known| known.as_str() == name)?;
-        Some(program.predictor_mut(name))
+        all.retain(|(name, _)| self.wiring.program(*name).is_none());
+        let all = all.into_iter();
+        all.map(|(name, predictor)| (name.as_str(), predictor))
+            .collect()
     }
 
-    /// Examples of whole tasks: for the steps, or for the only predictor.
-    pub(super) fn set_demos(&mut self, demos: Vec<Demo>) {
-        let program = Arc::make_mut(&mut self.program);
-        program
-            .step
-            .as_mut()
-            .unwrap_or(&mut program.extract)
-            .set_demos(demos);
+    pub(super) fn parts(&self) -> Vec<(&str, &dyn Module)> {
+        let Wiring {
+            extraction,
+            compaction,
+            ..
+        } = &self.wiring;
+        let parts = [(EXTRACTION, extraction), (COMPACTION, compaction)].into_iter();
+        parts
+            .filter_map(|(name, part)| Some((name, &**part.as_ref()?.get())))
+            .collect()
     }
 
-    pub(super) fn for_each_predictor(&mut self, change: impl FnMut(&mut Predictor)) {
-        each_predictor(Arc::make_mut(&mut self.program), change);
+    pub(super) fn parts_mut(&mut self) -> Vec<(&str, &mut dyn Module)> {
+        let Wiring {
+            extraction,
+            compaction,
+            ..
+        } = &mut self.wiring;
+        let parts = [(EXTRACTION, extraction), (COMPACTION, compaction)].into_iter();
+        parts
+            .filter_map(|(name, part)| Some((name, part.as_mut()?.make_mut()?)))
+            .collect()
     }
 
-    fn saved_tools(&self) -> Option<SavedTools> {
+    pub(super) fn saved_tools(&self) -> Option<SavedTools> {
         self.program
             .step
             .as_ref()
             .map(|_| SavedTools::of(self.program.tool_specs()))
-    }
-
-    pub(super) fn save(&self) -> SavedModule {
-        SavedModule::of(self.kind.name(), &self.predictors(), self.saved_tools())
-    }
-
-    pub(super) fn load(&mut self, saved: &SavedModule) -> Result<(), Error> {
-        let restored = saved.restore(self.kind.name(), &self.predictors(), self.saved_tools())?;
-        let mut restored = restored.into_iter();
-        self.for_each_predictor(|predictor| {
-            if let Some(new) = restored.next() {
-                *predictor = new;
-            }
-        });
-        Ok(())
     }
 
     /// The model and the adapter of a predictor: its own, the module's, the scope's, the
@@ -269,20 +207,20 @@ impl Core {
     fn settle(&self, predictor: &Predictor, own: Option<&AdapterChoice>) -> Result<Settled, Error> {
         let model = predictor
             .model()
-            .or(self.model.as_ref())
+            .or(self.wiring.model.as_ref())
             .cloned()
             .or_else(settings::current_model)
             .ok_or_else(|| {
                 Error::new(
                     ErrorKind::NoModel,
-                    "no model is set: use `with_model`, `enact::scope` or `enact::configure`",
+                    "no model is set: use `model` of the builder, `enact::scope` or `enact::configure`",
                 )
             })?;
         let capabilities = model.capabilities();
         let choice = predictor
             .adapter()
             .or(own)
-            .or(self.adapter.as_ref())
+            .or(self.wiring.adapter.as_ref())
             .cloned();
         let choice = choice.unwrap_or_else(settings::current_adapter);
         Ok((model, choice, capabilities))
@@ -302,9 +240,10 @@ impl Core {
         spec.tools = program.tool_specs().cloned().collect();
         let mut wording = Wording::new(&extract.1, extract.2);
         let mut models = HashMap::new();
+        let mut programs = HashMap::new();
         for name in PredictorName::ALL {
             let is_step = name == PredictorName::Step && program.step.is_some();
-            let own = self.step_adapter.as_ref().filter(|_| is_step);
+            let own = self.wiring.step_adapter.as_ref().filter(|_| is_step);
             let (model, choice, capabilities) = self.settle(program.predictor(name), own)?;
             if name == PredictorName::Step {
                 spec.model = model.name().to_owned();
@@ -312,30 +251,27 @@ impl Core {
                 let adapter = choice.resolve(capabilities);
                 spec.step_adapter = is_step.then(|| adapter.name().to_owned());
             }
-            if let Some(price) = self.prices.get(model.name()) {
+            if let Some(price) = self.wiring.prices.get(model.name()) {
                 spec.prices.insert(name, price);
+            }
+            if let Some(program) = self.wiring.program(name) {
+                // What it gives is read as JSON.
+                wording = wording.with(name, &AdapterChoice::from(Json), capabilities);
+                programs.insert(name, program.as_program());
+                continue;
             }
             wording = wording.with(name, &choice, capabilities);
             models.insert(name, model);
         }
         let mut local = Local::new(models, self.tools.clone());
+        local.programs = programs;
         local.cancellation = stops.cancellation;
         local.interruption = stops.interruption;
         local.listener = listener;
-        local.before_call = self.before_call.clone();
-        local.after_call = self.after_call.clone();
-        local.condition = self.condition.clone();
+        local.before_call = self.wiring.before_call.clone();
+        local.after_call = self.wiring.after_call.clone();
+        local.condition = self.wiring.condition.clone();
         local.secrets = settings::secrets();
         Ok((local, wording, spec))
-    }
-}
-
-/// Visits the predictors in the order of [`Core::predictors`].
-fn each_predictor(program: &mut Program, mut change: impl FnMut(&mut Predictor)) {
-    if program.step.is_none() {
-        return change(&mut program.extract);
-    }
-    for name in PredictorName::ALL {
-        change(program.predictor_mut(name));
     }
 }

@@ -4,9 +4,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::module_tool::output_of;
 use super::{Confirmations, Outcome, Paused, ReAct};
 use crate::error::{Error, ErrorKind};
 use crate::run::store::{MemoryStore, Store, StoreErrorKind};
@@ -88,7 +88,8 @@ impl AgentTool {
             Err(error) if error.kind() == StoreErrorKind::NotFound => None,
             Err(error) => return Err(error.into()),
         };
-        let call = match known {
+        let cancellation = context.cancellation.clone();
+        let outcome = match known {
             None => {
                 let parent = Parent {
                     run_id: context.run_id.clone(),
@@ -102,27 +103,19 @@ impl AgentTool {
                     let money = [limits.cost_budget, context.money_left];
                     limits.cost_budget = money.into_iter().flatten().reduce(f64::min);
                 });
-                call.store(Arc::clone(&self.store))
+                let call = call.store(Arc::clone(&self.store));
+                call.cancel_with(cancellation).await
             }
             Some(run) => {
                 for question in run.open_questions() {
                     self.pass_on(&question, &run_id, &context).await?;
                 }
-                self.agent.resume_stored(Arc::clone(&self.store), &run_id)
+                let call = self.agent.resume_stored(Arc::clone(&self.store), &run_id);
+                call.cancel_with(cancellation).await
             }
         };
-        match call.cancel_with(context.cancellation.clone()).await {
-            Ok(Outcome::Finished(prediction)) => {
-                let mut outputs = prediction.values().clone();
-                let value = match outputs.len() {
-                    1 => outputs.values_mut().next().map(Value::take),
-                    _ => None,
-                };
-                let mut output = ToolOutput::value(value.unwrap_or(Value::Object(outputs)));
-                output.usage = prediction.usage;
-                output.cost = prediction.run().cost().unwrap_or_default();
-                Ok(output)
-            }
+        match outcome {
+            Ok(Outcome::Finished(prediction)) => Ok(output_of(prediction.into())),
             Ok(Outcome::Paused(paused)) => Err(self.first_question(&paused)),
             Err(error) => Err(told(&error)),
         }

@@ -18,13 +18,13 @@ use crate::tool::{Effect, Tool, ToolContext, ToolError, ToolFuture, ToolSpec, To
 /// ```
 /// use enact::{AgentTool, HandOver, ReAct, Tools};
 ///
-/// let research = ReAct::dynamic("topic -> summary", Tools::new())?;
-/// let translate = ReAct::dynamic("text, language -> translation", Tools::new())?;
+/// let research = ReAct::builder("topic -> summary").build()?;
+/// let translate = ReAct::builder("text, language -> translation").build()?;
 /// let team = HandOver::among([
 ///     AgentTool::new(research, "researcher", "Finds things out."),
 ///     AgentTool::new(translate, "translator", "Translates texts."),
 /// ])?;
-/// let editor = ReAct::dynamic("task -> article", Tools::new().with(team))?;
+/// let editor = ReAct::builder("task -> article").tools(Tools::new().with(team)).build()?;
 /// # Ok::<_, enact::Error>(())
 /// ```
 #[derive(Debug, Clone)]

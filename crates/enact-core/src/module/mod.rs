@@ -1,35 +1,39 @@
 //! Modules: what a user holds and calls. [`Predict`] asks once, [`ChainOfThought`] reasons before
 //! it answers, [`ReAct`] works with tools until the outputs are committed.
 
+mod builder;
 mod call;
+mod compose;
 mod confirmations;
 mod core;
 mod delegate;
 mod handover;
+mod module_tool;
 mod prediction;
+mod start;
 mod stream;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-pub use call::Call;
+pub use builder::Builder;
+pub use call::{
+    Answerable, Call, New, ResumeCall, ResumeStoredCall, Resumed, ResumedStored, StartFrom,
+};
+pub use compose::{CloneModule, Completed, Forward, Module};
 pub use confirmations::Confirmations;
 pub use delegate::AgentTool;
 pub use handover::HandOver;
+pub use module_tool::ModuleTool;
 pub use prediction::{Outcome, PauseContext, Paused, Prediction};
 pub use stream::RunStream;
 
-use self::core::{Core, Kind};
-use crate::adapter::{AdapterChoice, Completion};
-use crate::driver::{AfterCall, BeforeCall, Condition};
-use crate::error::Error;
-use crate::model::{LanguageModel, ModelOptions, Prices};
-use crate::predictor::{Demo, Predictor, SavedModule};
-use crate::react::{Program, Verdict};
+use self::core::Core;
+use crate::predictor::{Predictor, SavedTools};
+use crate::run::Run;
 use crate::run::store::Store;
-use crate::run::{Limits, Observation, Rules, Run, TraceStep};
-use crate::signature::{Dynamic, Shape, Signature, TypedSignature};
-use crate::tool::{Confirmation, Tools};
+use crate::signature::{Dynamic, Shape, Signature, Values};
+use crate::tool::Tools;
 
 macro_rules! module {
     ($(#[$doc:meta])* $name:ident) => {
@@ -49,86 +53,60 @@ macro_rules! module {
                 &self.core.program().declared
             }
 
-            /// Asks this model, whatever is set for the scope or the program.
-            #[must_use]
-            pub fn with_model(mut self, model: impl LanguageModel + 'static) -> Self {
-                self.core.set_model(Arc::new(model));
-                self
-            }
-
-            /// Uses this adapter, whatever is set for the scope or the program.
-            #[must_use]
-            pub fn with_adapter(mut self, adapter: impl Into<AdapterChoice>) -> Self {
-                self.core.set_adapter(adapter.into());
-                self
-            }
-
-            /// Replaces the instructions, in every inner prompt.
-            pub fn with_instructions(mut self, instructions: impl Into<String>) -> Result<Self, Error> {
-                self.core.set_instructions(instructions.into())?;
-                Ok(self)
-            }
-
-            /// Shows the model these worked examples before each task.
-            #[must_use]
-            pub fn with_demos(mut self, demos: Vec<Demo>) -> Self {
-                self.core.set_demos(demos);
-                self
-            }
-
-            /// How many replies in a row may be unreadable or call nothing that exists before
-            /// the model is no longer asked again; 3 unless set, 0 switches repairing off.
-            #[must_use]
-            pub fn with_max_repairs(mut self, max_repairs: u32) -> Self {
-                self.core.change_limits(|limits| limits.max_repairs = max_repairs);
-                self
-            }
-
-            /// Samples this way in every inner request.
-            #[must_use]
-            pub fn with_options(mut self, options: ModelOptions) -> Self {
-                self.core.for_each_predictor(|predictor| predictor.set_options(options.clone()));
-                self
-            }
-
-            /// The predictors by name.
-            pub fn predictors(&self) -> Vec<(&'static str, &Predictor)> {
-                self.core.predictors()
-            }
-
-            /// The predictor of this name, to tune it.
-            pub fn predictor_mut(&mut self, name: &str) -> Option<&mut Predictor> {
-                self.core.predictor_mut(name)
-            }
-
-            /// What was tuned, to be kept as JSON.
-            pub fn save(&self) -> SavedModule {
-                self.core.save()
-            }
-
-            /// Takes over what was tuned elsewhere. On failure nothing is changed, and the error
-            /// names what does not fit.
-            pub fn load(&mut self, saved: &SavedModule) -> Result<(), Error> {
-                self.core.load(saved)
-            }
-
             /// Starts a call. Nothing happens until it is awaited.
             pub fn call(&self, input: S::Input) -> Call<'_, S> {
                 Call::new(&self.core, input)
             }
 
-            /// Goes on with a run that was paused or interrupted, from its log.
-            pub fn resume(&self, run: impl Into<Run>) -> Call<'_, S> {
+            /// Resumes a run that was paused or interrupted, from its log.
+            pub fn resume(&self, run: impl Into<Run>) -> ResumeCall<'_, S> {
                 Call::resume(&self.core, run.into())
             }
 
-            /// Goes on with a run that a store keeps.
+            /// Resumes a run that a store keeps.
             pub fn resume_stored(
                 &self,
                 store: impl Store + 'static,
                 run_id: impl Into<String>,
-            ) -> Call<'_, S> {
+            ) -> ResumeStoredCall<'_, S> {
                 Call::resume_stored(&self.core, Arc::new(store), run_id.into())
+            }
+        }
+
+        impl<S: Shape> Module for $name<S> {
+            fn signature(&self) -> &Signature {
+                &self.core.program().declared
+            }
+
+            fn forward(&self, inputs: Values) -> Forward<'_> {
+                Box::pin(async move {
+                    let call = Call::<Dynamic>::new(&self.core, inputs);
+                    Ok(call.await?.finished()?.into())
+                })
+            }
+
+            fn kind(&self) -> &str {
+                self.core.kind()
+            }
+
+            fn parts(&self) -> Vec<(&str, &dyn Module)> {
+                self.core.parts()
+            }
+
+            fn parts_mut(&mut self) -> Vec<(&str, &mut dyn Module)> {
+                self.core.parts_mut()
+            }
+
+            fn own_predictors(&self) -> Vec<(&str, &Predictor)> {
+                self.core.predictors()
+            }
+
+            fn own_predictors_mut(&mut self) -> Vec<(&str, &mut Predictor)> {
+                self.core.predictors_mut()
+            }
+
+            fn own_tools(&self) -> Option<SavedTools> {
+                self.core.saved_tools()
             }
         }
 
@@ -154,8 +132,9 @@ module! {
     /// use enact::model::{ScriptedModel, say};
     /// use enact::{Predict, values};
     ///
-    /// let qa = Predict::dynamic("question -> answer")?
-    ///     .with_model(ScriptedModel::new([say("Paris")]));
+    /// let qa = Predict::builder("question -> answer")
+    ///     .model(ScriptedModel::new([say("Paris")]))
+    ///     .build()?;
     /// let prediction = qa.call(values! { question: "Capital of France?" }).await?.finished()?;
     /// assert_eq!(prediction.outputs["answer"], "Paris");
     /// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
@@ -186,11 +165,13 @@ module! {
     ///     Ok(a + b)
     /// }
     ///
-    /// let agent = ReAct::dynamic("question -> answer: int", tools![add])?
-    ///     .with_model(ScriptedModel::new([
+    /// let agent = ReAct::builder("question -> answer: int")
+    ///     .tools(tools![add])
+    ///     .model(ScriptedModel::new([
     ///         call("add", json!({"a": 2, "b": 40})).thinking("I add them."),
     ///         call("submit", json!({"answer": 42})),
-    ///     ]));
+    ///     ]))
+    ///     .build()?;
     /// let done = agent.call(values! { question: "2 + 40?" }).await?.finished()?;
     /// assert_eq!(done.outputs["answer"], 42);
     /// assert_eq!(done.trajectory().steps()[0].observation, 42);
@@ -199,180 +180,7 @@ module! {
     ReAct
 }
 
-impl<S: TypedSignature> Predict<S> {
-    /// A prediction of a typed signature.
-    pub fn new() -> Result<Self, Error> {
-        Ok(Self::of(Core::new(
-            Kind::Predict,
-            Program::predict(S::signature())?,
-            Tools::new(),
-        )))
-    }
-}
-
-impl Predict<Dynamic> {
-    /// A prediction of an arrow string or a signature value.
-    pub fn dynamic<E>(signature: impl TryInto<Signature, Error = E>) -> Result<Self, Error>
-    where
-        Error: From<E>,
-    {
-        let program = Program::predict(signature.try_into()?)?;
-        Ok(Self::of(Core::new(Kind::Predict, program, Tools::new())))
-    }
-}
-
-impl<S: TypedSignature> ChainOfThought<S> {
-    /// A reasoned prediction of a typed signature.
-    pub fn new() -> Result<Self, Error> {
-        let program = Program::chain_of_thought(S::signature())?;
-        Ok(Self::of(Core::new(
-            Kind::ChainOfThought,
-            program,
-            Tools::new(),
-        )))
-    }
-}
-
-impl ChainOfThought<Dynamic> {
-    /// A reasoned prediction of an arrow string or a signature value.
-    pub fn dynamic<E>(signature: impl TryInto<Signature, Error = E>) -> Result<Self, Error>
-    where
-        Error: From<E>,
-    {
-        let program = Program::chain_of_thought(signature.try_into()?)?;
-        Ok(Self::of(Core::new(
-            Kind::ChainOfThought,
-            program,
-            Tools::new(),
-        )))
-    }
-}
-
-impl<S: TypedSignature> ReAct<S> {
-    /// An agent of a typed signature with these tools.
-    pub fn new(tools: Tools) -> Result<Self, Error> {
-        let program = Program::react(S::signature(), &tools, Completion::default())?;
-        Ok(Self::of(Core::new(Kind::ReAct, program, tools)))
-    }
-}
-
-impl ReAct<Dynamic> {
-    /// An agent of an arrow string or a signature value with these tools.
-    pub fn dynamic<E>(
-        signature: impl TryInto<Signature, Error = E>,
-        tools: Tools,
-    ) -> Result<Self, Error>
-    where
-        Error: From<E>,
-    {
-        let program = Program::react(signature.try_into()?, &tools, Completion::default())?;
-        Ok(Self::of(Core::new(Kind::ReAct, program, tools)))
-    }
-}
-
 impl<S: Shape> ReAct<S> {
-    /// How the agent comes to its outputs: `submit` by default, or `finish` and an extraction.
-    pub fn with_completion(mut self, completion: Completion) -> Result<Self, Error> {
-        self.core.set_completion(completion)?;
-        Ok(self)
-    }
-
-    /// Has the model say how sure it is, from 0 to 1, whichever way it comes to its outputs: read it
-    /// with [`Prediction::confidence`]. It is what the model says of itself, no probability.
-    pub fn with_confidence(mut self) -> Result<Self, Error> {
-        self.core.add_confidence()?;
-        Ok(self)
-    }
-
-    /// Uses this adapter for the steps only.
-    #[must_use]
-    pub fn with_step_adapter(mut self, adapter: impl Into<AdapterChoice>) -> Self {
-        self.core.set_step_adapter(adapter.into());
-        self
-    }
-
-    /// How many steps a run may take before it has to answer; 10 unless set. The other names for
-    /// it are `max_iters` and `max_steps`.
-    #[must_use]
-    pub fn with_max_iterations(mut self, max_iterations: u32) -> Self {
-        self.core
-            .change_limits(|limits| limits.max_iterations = max_iterations);
-        self
-    }
-
-    /// Changes how far a run may go: `with_limits(|limits| limits.token_budget = Some(50_000))`.
-    #[must_use]
-    pub fn with_limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
-        self.core.change_limits(change);
-        self
-    }
-
-    /// Changes by which rules a run thinks and ends:
-    /// `with_rules(|rules| rules.success_phrases = vec!["I have it".into()])`.
-    #[must_use]
-    pub fn with_rules(mut self, change: impl FnOnce(&mut Rules)) -> Self {
-        self.core.change_rules(change);
-        self
-    }
-
-    /// Tells the model how to think before each call. `{inputs}`, `{outputs}` and `{tools}` stand for
-    /// the names of those; anything else in braces is an error.
-    pub fn with_thought_prompt(mut self, template: &str) -> Result<Self, Error> {
-        self.core.set_thought_prompt(template)?;
-        Ok(self)
-    }
-
-    /// What tokens cost. A cost budget needs it, and a trace tells the cost by it.
-    #[must_use]
-    pub fn with_prices(mut self, prices: Prices) -> Self {
-        self.core.set_prices(prices);
-        self
-    }
-
-    /// Looks at every call before it runs, after its arguments were checked: lets it run, changes
-    /// its arguments, vetoes it with a message for the model, or has a person asked. A check that
-    /// panics is a veto.
-    #[must_use]
-    pub fn before_call(
-        mut self,
-        check: impl Fn(&crate::run::Call) -> Verdict + Send + Sync + 'static,
-    ) -> Self {
-        self.core.set_before_call(BeforeCall::new(check));
-        self
-    }
-
-    /// Looks at what every call gave, and says what is written down and shown to the model instead.
-    /// If it panics, that is an error observation, and what the call gave is not shown.
-    #[must_use]
-    pub fn after_call(
-        mut self,
-        change: impl Fn(&crate::run::Call, Observation) -> Observation + Send + Sync + 'static,
-    ) -> Self {
-        self.core.set_after_call(AfterCall::new(change));
-        self
-    }
-
-    /// Ends the loop when this says so of a step that is over: the agent answers from what it has,
-    /// and the reason is [`Custom`](crate::TerminationReason::Custom). A panic ends it, too.
-    #[must_use]
-    pub fn ending_when(
-        mut self,
-        condition: impl Fn(&TraceStep) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.core.set_condition(Condition::new(condition));
-        self
-    }
-
-    /// Sets from outside when a person is asked about calls of a tool, whatever the tool says.
-    pub fn with_confirmation(
-        mut self,
-        tool: &str,
-        confirmation: Confirmation,
-    ) -> Result<Self, Error> {
-        self.core.set_confirmation(tool, confirmation)?;
-        Ok(self)
-    }
-
     /// The same agent, with values by name instead of types.
     pub fn untyped(self) -> ReAct<Dynamic> {
         ReAct::of(self.core)

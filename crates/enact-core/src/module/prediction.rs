@@ -8,7 +8,7 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::core::CONFIDENCE;
+use super::builder::CONFIDENCE;
 use crate::error::{Error, ErrorKind};
 use crate::model::Usage;
 use crate::run::{History, Question, Run, TerminationReason, Trajectory};
@@ -174,7 +174,7 @@ impl<O> Prediction<O> {
     }
 
     /// How sure the model says it is, from 0 to 1, if it was asked with
-    /// [`ReAct::with_confidence`](super::ReAct::with_confidence).
+    /// [`Builder::confidence`](super::Builder::confidence).
     pub fn confidence(&self) -> Option<f64> {
         self.values.get(CONFIDENCE).and_then(Value::as_f64)
     }

@@ -9,7 +9,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-use super::{Call, Outcome};
+use super::call::{Call, StartFrom};
+use super::prediction::Outcome;
 use crate::driver::{Listener, Update};
 use crate::error::{Error, ErrorKind};
 use crate::settings;
@@ -26,10 +27,10 @@ pub struct RunStream<O> {
     cancellation: CancellationToken,
 }
 
-impl<S: Shape> Call<'_, S>
+impl<S: Shape, B> Call<'_, S, B>
 where
-    S::Input: 'static,
     S::Output: 'static,
+    B: StartFrom<S> + 'static,
 {
     /// Starts the call in a task of its own, and gives what happens in it as a stream; a function set
     /// with [`on_update`](Self::on_update) is told, too. Dropping the stream cancels the run.
@@ -41,9 +42,9 @@ where
     /// use enact::{ReAct, Tools, Update, values};
     /// use serde_json::json;
     ///
-    /// let agent = ReAct::dynamic("question -> answer", Tools::new())?.with_model(
+    /// let agent = ReAct::builder("question -> answer").model(
     ///     ScriptedModel::new([call("submit", json!({"answer": "Paris"})).thinking("I know it.")]),
-    /// );
+    /// ).build()?;
     /// let mut run = agent.call(values! { question: "Capital of France?" }).stream();
     /// let mut answer = String::new();
     /// while let Some(update) = run.next().await {

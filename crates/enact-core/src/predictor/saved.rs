@@ -1,6 +1,6 @@
 //! Saved state: what was tuned in a module, as named fields in JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -21,13 +21,16 @@ const VERSION: u32 = 1;
 pub struct SavedModule {
     /// The version of the format.
     pub version: u32,
-    /// Which module: `predict`, `chain_of_thought` or `react`.
+    /// Which module: `predict`, `chain_of_thought` or `react`, or what a program calls itself.
     pub module: String,
     /// The state of each predictor by name.
     pub predictors: BTreeMap<String, SavedPredictor>,
     /// The tools that the state was made with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<SavedTools>,
+    /// The state of the programs that this one is made of, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parts: BTreeMap<String, SavedModule>,
 }
 
 /// The saved state of a predictor.
@@ -61,11 +64,19 @@ pub enum StateError {
         /// What the state is of.
         found: String,
         /// What the module is.
-        expected: &'static str,
+        expected: String,
     },
     /// A predictor is missing from the state, or unknown to the module.
     #[error("the saved state has the predictors {found:?}, the module has {expected:?}")]
     Predictors {
+        /// The state's.
+        found: Vec<String>,
+        /// The module's.
+        expected: Vec<String>,
+    },
+    /// A part is missing from the state, or unknown to the module.
+    #[error("the saved state has the parts {found:?}, the module has {expected:?}")]
+    Parts {
         /// The state's.
         found: Vec<String>,
         /// The module's.
@@ -131,8 +142,8 @@ impl SavedModule {
     /// The state of a module. Instructions are in it only where they were tuned, so that better
     /// built-in wording reaches modules that load it later.
     pub(crate) fn of(
-        module: &'static str,
-        predictors: &[(&'static str, &Predictor)],
+        module: &str,
+        predictors: &[(&str, &Predictor)],
         tools: Option<SavedTools>,
     ) -> Self {
         let predictors = predictors
@@ -153,14 +164,32 @@ impl SavedModule {
             module: module.to_owned(),
             predictors,
             tools,
+            parts: BTreeMap::new(),
         }
+    }
+
+    /// Whether these are the parts that the state is of.
+    pub(crate) fn check_parts<'a>(
+        &self,
+        expected: impl Iterator<Item = &'a str>,
+    ) -> Result<(), StateError> {
+        let expected: BTreeSet<&str> = expected.collect();
+        let found: BTreeSet<&str> = self.parts.keys().map(String::as_str).collect();
+        if found == expected {
+            return Ok(());
+        }
+        let owned = |names: BTreeSet<&str>| names.into_iter().map(str::to_owned).collect();
+        Err(StateError::Parts {
+            found: owned(found),
+            expected: owned(expected),
+        })
     }
 
     /// New predictors with this state, or what does not fit. Nothing is changed on failure.
     pub(crate) fn restore(
         &self,
-        module: &'static str,
-        predictors: &[(&'static str, &Predictor)],
+        module: &str,
+        predictors: &[(&str, &Predictor)],
         tools: Option<SavedTools>,
     ) -> Result<Vec<Predictor>, StateError> {
         if self.version > VERSION {
@@ -169,7 +198,7 @@ impl SavedModule {
         if self.module != module {
             return Err(StateError::Module {
                 found: self.module.clone(),
-                expected: module,
+                expected: module.to_owned(),
             });
         }
         let known = predictors

@@ -1,6 +1,6 @@
 //! What an agent is made of: predictors, tools and limits. Immutable and shared by its runs.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -91,7 +91,6 @@ pub enum InputsError {
 impl Program {
     /// A plain prediction.
     pub fn predict(signature: Signature) -> Result<Self, ProgramError> {
-        signature.check_reserved()?;
         Self::assemble(
             signature.clone(),
             None,
@@ -103,7 +102,6 @@ impl Program {
 
     /// A prediction that reasons before it answers.
     pub fn chain_of_thought(signature: Signature) -> Result<Self, ProgramError> {
-        signature.check_reserved()?;
         let reasoned = with_reasoning(&signature, "Step by step, before the other outputs.")?;
         Self::assemble(signature, None, reasoned, Vec::new(), Completion::default())
     }
@@ -118,11 +116,9 @@ impl Program {
         tools.check(RESERVED_TOOLS)?;
         let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec().clone()).collect();
         let step = step(&signature, specs.clone(), completion)?;
-        let trajectory = Field::new("trajectory", Type::Str)
-            .describe("What was done to solve the task, and what came of it.");
         // The work is done. Asked for steps, a small model tells the whole trajectory until it is cut off.
         let extract = with_reasoning(&signature, "One sentence, before the other outputs.")?
-            .append_input(trajectory)?
+            .with_trajectory()?
             .with_instructions(format!(
                 "{}\n\nWork on the task has ended. Give the outputs from what `trajectory` shows; \
                  where it does not settle an output, give the best answer it supports.",
@@ -168,10 +164,15 @@ impl Program {
         tools: Vec<ToolSpec>,
         completion: Completion,
     ) -> Result<Self, ProgramError> {
-        let outputs =
-            Validator::new(declared.output_schema()).map_err(schema_of("the signature"))?;
         let inputs = Validator::new(declared.input_schema()).map_err(schema_of("the signature"))?;
-        let outputs = Arc::new(outputs);
+        let extract = Predictor::new(extract, None).map_err(schema_of("the signature"))?;
+        let outputs = match extract.signature().outputs() == declared.outputs() {
+            true => Arc::clone(&extract.task().outputs),
+            false => {
+                let outputs = Validator::new(declared.output_schema());
+                Arc::new(outputs.map_err(schema_of("the signature"))?)
+            }
+        };
         let answer = Task {
             signature: declared.clone(),
             outputs: outputs.clone(),
@@ -183,12 +184,10 @@ impl Program {
             outputs,
             answer,
             step,
-            extract: Predictor::new(extract, None).map_err(schema_of("the signature"))?,
-            summarise: Predictor::new(summary_signature()?, None)
-                .map_err(schema_of("the summary"))?,
-            judge: Predictor::new(judge_signature()?, None).map_err(schema_of("the judge"))?,
-            condense: Predictor::new(condense_signature()?, None)
-                .map_err(schema_of("the summary of an observation"))?,
+            extract,
+            summarise: once(&SUMMARISE, summary_signature)?,
+            judge: once(&JUDGE, judge_signature)?,
+            condense: once(&CONDENSE, condense_signature)?,
             completion,
             limits: Limits::default(),
             rules: Rules::default(),
@@ -218,6 +217,20 @@ impl Program {
             PredictorName::Judge => &mut self.judge,
             PredictorName::Condense => &mut self.condense,
         }
+    }
+
+    /// All predictors, to be changed. A plain prediction has the one that answers.
+    pub(crate) fn all_predictors_mut(&mut self) -> Vec<(PredictorName, &mut Predictor)> {
+        let Some(step) = &mut self.step else {
+            return vec![(PredictorName::Extract, &mut self.extract)];
+        };
+        vec![
+            (PredictorName::Step, step),
+            (PredictorName::Extract, &mut self.extract),
+            (PredictorName::Summarise, &mut self.summarise),
+            (PredictorName::Judge, &mut self.judge),
+            (PredictorName::Condense, &mut self.condense),
+        ]
     }
 
     /// The tool of this name with the check of its arguments.
@@ -258,6 +271,22 @@ impl Program {
 pub(crate) fn check_tools(specs: &[ToolSpec]) -> Result<(), ProgramError> {
     check_names(specs.iter().map(|spec| spec.name.as_str()), RESERVED_TOOLS)?;
     checks(specs.to_vec()).map(|_| ())
+}
+
+/// The predictors that are the same in all programs. Their schemas are compiled once.
+static SUMMARISE: OnceLock<Predictor> = OnceLock::new();
+static JUDGE: OnceLock<Predictor> = OnceLock::new();
+static CONDENSE: OnceLock<Predictor> = OnceLock::new();
+
+fn once(
+    known: &OnceLock<Predictor>,
+    signature: fn() -> Result<Signature, SignatureError>,
+) -> Result<Predictor, ProgramError> {
+    if let Some(known) = known.get() {
+        return Ok(known.clone());
+    }
+    let predictor = Predictor::new(signature()?, None).map_err(schema_of("an inner signature"))?;
+    Ok(known.get_or_init(|| predictor).clone())
 }
 
 fn schema_of(context: &str) -> impl FnOnce(SchemaError) -> ProgramError {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 type Policy = Arc<dyn Fn(&Values) -> bool + Send + Sync>;
 
 /// Whether a person has to agree before a tool runs. A tool declares it;
-/// [`ReAct::with_confirmation`](crate::ReAct::with_confirmation) sets it from outside.
+/// [`Builder::confirmation`](crate::Builder::confirmation) sets it from outside.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Confirmation {

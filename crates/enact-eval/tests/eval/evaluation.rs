@@ -6,7 +6,7 @@ use std::sync::Arc;
 use enact::model::{ModelErrorKind, ScriptStep, ScriptedModel, call, fail, say};
 use enact::run::store::MemoryStore;
 use enact::tool::Confirmation;
-use enact::{FnTool, ReAct, ToolError, Tools, Values, values};
+use enact::{Builder, FnTool, ReAct, ToolError, Tools, Values, values};
 use enact_eval::dataset::{Dataset, Reading};
 use enact_eval::results::{Results, ResultsError};
 use enact_eval::{Evaluator, Judge, Metric, Share, Status, Trial, Tried};
@@ -22,9 +22,14 @@ fn lookup() -> Tools {
     }))
 }
 
+fn builder(model: &Arc<ScriptedModel>) -> Builder<ReAct> {
+    ReAct::builder(SIGNATURE)
+        .tools(lookup())
+        .model(Arc::clone(model))
+}
+
 fn agent(model: &Arc<ScriptedModel>) -> ReAct {
-    let agent = ReAct::dynamic(SIGNATURE, lookup()).unwrap();
-    agent.with_model(Arc::clone(model))
+    builder(model).build().unwrap()
 }
 
 fn scripted(steps: impl IntoIterator<Item = ScriptStep>) -> Arc<ScriptedModel> {
@@ -124,8 +129,9 @@ async fn a_run_that_waits_for_a_person_is_taken_up_when_it_was_answered() {
     let path = folder.path().join("results.jsonl");
     let store = MemoryStore::new();
     let model = scripted([call("lookup", json!({})), submit(42)]);
-    let agent = agent(&model)
-        .with_confirmation("lookup", Confirmation::Always)
+    let agent = builder(&model)
+        .confirmation("lookup", Confirmation::Always)
+        .build()
         .unwrap();
     let evaluator = Evaluator::new(&agent).with_store(store.clone());
     let lines = TWO.lines().next().unwrap();

@@ -8,8 +8,8 @@ use std::time::Duration;
 use enact::model::{Retrying, ScriptStep};
 use enact::run::QuestionKind;
 use enact::{
-    CancellationToken, Decision, Error, ErrorKind, LanguageModel, Outcome, Paused, Question, ReAct,
-    Run, Update, Values, values,
+    Builder, Call, CancellationToken, Decision, Dynamic, Error, ErrorKind, LanguageModel, Outcome,
+    Paused, Question, ReAct, Run, Update, Values, values,
 };
 
 use crate::scenario::{Person, Scenario, Stop, When};
@@ -31,16 +31,19 @@ pub(crate) struct Played {
 /// another one takes the run up from the store.
 pub(crate) async fn play(scenario: &Scenario, dies_after: Option<usize>) -> Played {
     let tools = (scenario.tools)();
-    let agent = ReAct::dynamic(scenario.signature, tools).unwrap();
     let choice: enact::AdapterChoice = scenario.adapter.parse().unwrap();
-    let agent = (scenario.setup)(agent.with_adapter(choice));
+    let builder = ReAct::builder(scenario.signature)
+        .tools(tools)
+        .adapter(choice);
+    let builder = (scenario.setup)(builder);
+    let agent = builder.clone().build().unwrap();
     let turns = scenario.script.iter();
     let turns: Vec<(ScriptStep, Duration)> = turns
         .map(|turn| (spoken(&agent, scenario.adapter, turn), turn.takes))
         .collect();
     let caller = Caller {
         scenario,
-        agent,
+        builder,
         turns,
         store: Mortal::new(dies_after),
     };
@@ -49,7 +52,7 @@ pub(crate) async fn play(scenario: &Scenario, dies_after: Option<usize>) -> Play
 
 struct Caller<'a> {
     scenario: &'a Scenario,
-    agent: ReAct,
+    builder: Builder<ReAct>,
     turns: Vec<(ScriptStep, Duration)>,
     store: Mortal,
 }
@@ -64,7 +67,8 @@ impl Caller<'_> {
         } else {
             model.clone()
         };
-        (self.agent.clone().with_model(shared), model)
+        let agent = self.builder.clone().model(shared).build().unwrap();
+        (agent, model)
     }
 
     async fn play(self) -> Played {
@@ -210,7 +214,7 @@ impl Stops {
         }
     }
 
-    fn on<'a>(self, call: enact::Call<'a, enact::Dynamic>) -> enact::Call<'a, enact::Dynamic> {
+    fn on<B>(self, call: Call<'_, Dynamic, B>) -> Call<'_, Dynamic, B> {
         let call = call
             .cancel_with(self.cancel.clone())
             .interrupt_with(self.interrupt.clone());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use enact::model::{ModelErrorKind, Usage};
 use enact::run::{Event, PredictorName};
-use enact::{Decision, ErrorKind, ReAct, TerminationReason, Tools, Values, values};
+use enact::{Builder, Decision, ErrorKind, ReAct, TerminationReason, Tools, Values, values};
 use serde_json::{Value, json};
 
 use crate::tools::search;
@@ -18,7 +18,7 @@ pub(crate) struct Scenario {
     pub(crate) script: Vec<Turn>,
     /// Made anew for each play, because some of them count.
     pub(crate) tools: Box<dyn Fn() -> Tools>,
-    pub(crate) setup: Box<dyn Fn(ReAct) -> ReAct>,
+    pub(crate) setup: Box<dyn Fn(Builder<ReAct>) -> Builder<ReAct>>,
     /// Whether requests that fail for a passing reason are made again.
     pub(crate) retries: bool,
     pub(crate) stop: Option<Stop>,
@@ -124,7 +124,10 @@ impl Scenario {
         self
     }
 
-    pub(crate) fn setup(mut self, setup: impl Fn(ReAct) -> ReAct + 'static) -> Self {
+    pub(crate) fn setup(
+        mut self,
+        setup: impl Fn(Builder<ReAct>) -> Builder<ReAct> + 'static,
+    ) -> Self {
         self.setup = Box::new(setup);
         self
     }

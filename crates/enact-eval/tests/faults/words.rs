@@ -2,7 +2,7 @@
 
 use enact::model::{Capabilities, ScriptStep, calls, fail, say};
 use enact::run::{Call, Entry};
-use enact::{AdapterChoice, ReAct, values};
+use enact::{AdapterChoice, Module, ReAct, values};
 use serde_json::Value;
 
 use crate::scenario::{Said, Turn};

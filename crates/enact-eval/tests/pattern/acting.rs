@@ -63,8 +63,11 @@ async fn request_clarification() {
 
 async fn delegate() {
     let model = ScriptedModel::new([call("submit", json!({"summary": "a tree"}))]);
-    let inner = ReAct::dynamic("topic -> summary", Tools::new()).unwrap();
-    let tool = AgentTool::new(inner.with_model(model), "research", "Finds things out.");
+    let inner = ReAct::builder("topic -> summary")
+        .model(model)
+        .build()
+        .unwrap();
+    let tool = AgentTool::new(inner, "research", "Finds things out.");
     let hands_over = call("research", json!({"topic": "oak"})).thinking("Research oak.");
     let agent = with_tools(Tools::new().with(tool), [hands_over, submits("a tree")]);
     let done = agent.run().await;

@@ -46,7 +46,7 @@ fn notices(run: &Run) -> Vec<(Notice, String)> {
 async fn thoughts_progress() {
     let stuck = || looks("oak").thinking("The same thought as ever.");
     let agent = scripted([stuck(), stuck(), looks("elm"), submits("a tree")])
-        .with(|agent| agent.with_rules(|rules| rules.thoughts.new = true));
+        .with(|agent| agent.rules(|rules| rules.thoughts.new = true));
     agent.run().await;
     assert!(agent.told(2).contains("same as the last one"));
 }
@@ -69,7 +69,7 @@ async fn thoughts_justify() {
         looks("oak"),
         submits("a tree"),
     ])
-    .with(|agent| agent.with_rules(|rules| rules.thoughts.substantive = true));
+    .with(|agent| agent.rules(|rules| rules.thoughts.substantive = true));
     agent.run().await;
     assert!(agent.told(1).contains("why this call comes next"));
 }
@@ -81,7 +81,7 @@ async fn simpler_tools() {
     )
     .with(|agent| {
         let prompt = "Take the simplest of {tools} that will do.";
-        agent.with_thought_prompt(prompt).unwrap()
+        agent.thought_prompt(prompt)
     });
     agent.run().await;
     let asked = "Take the simplest of `search`, `archive` that will do.";
@@ -102,7 +102,7 @@ async fn repeated_failures() {
 async fn sufficient_information() {
     // Who asks for what is known is told that it is known; who has few steps left, to answer.
     let agent = scripted([looks("oak"), looks("oak"), submits("a tree")])
-        .with(|agent| agent.with_max_iterations(3));
+        .with(|agent| agent.max_iterations(3));
     let done = agent.run().await;
     let about: Vec<Notice> = notices(done.run())
         .into_iter()
@@ -166,9 +166,7 @@ async fn graceful_end() {
             answers("The index is locked."),
         ],
     )
-    .with(|agent| {
-        agent.with_rules(|rules| rules.failure_phrases = vec!["cannot be done".to_owned()])
-    });
+    .with(|agent| agent.rules(|rules| rules.failure_phrases = vec!["cannot be done".to_owned()]));
     let done = agent.run().await;
     assert_eq!(done.termination, TerminationReason::Failure);
     assert_eq!(done.outputs["answer"], "The index is locked.");

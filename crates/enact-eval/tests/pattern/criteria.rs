@@ -44,9 +44,10 @@ impl LanguageModel for Unhurried {
 async fn run(tools: Tools, script: Vec<ScriptStep>) -> Run {
     let agent = with_tools(tools, script);
     let unhurried = agent
-        .agent
-        .clone()
-        .with_model(Unhurried(agent.model.clone()));
+        .builder
+        .model(Unhurried(agent.model.clone()))
+        .build()
+        .unwrap();
     let outcome = unhurried.call(question()).await.unwrap();
     outcome.finished().unwrap().run().clone()
 }
@@ -123,9 +124,10 @@ async fn completeness() {
         agent.model.push(step);
     }
     let unhurried = agent
-        .agent
-        .clone()
-        .with_model(Unhurried(agent.model.clone()));
+        .builder
+        .model(Unhurried(agent.model.clone()))
+        .build()
+        .unwrap();
     let outcome = unhurried.call(question()).await.unwrap();
     let trial = trial(outcome.run().clone(), None);
     assert_eq!(judged(&[trial], name), (Some(0.0), Some(false)));

@@ -5,7 +5,8 @@ use std::time::Duration;
 use enact::model::{Capabilities, LanguageModel, ReplyStream, Request, Usage};
 use enact::run::{Event, Rules};
 use enact::{
-    CancellationToken, ErrorKind, FnTool, ReAct, Run, TerminationReason, ToolError, Tools, Update,
+    Builder, CancellationToken, ErrorKind, FnTool, ReAct, Run, TerminationReason, ToolError, Tools,
+    Update,
 };
 use futures_util::StreamExt as _;
 
@@ -53,8 +54,8 @@ fn says(run: &Run, reason: TerminationReason, name: &str) {
     assert_eq!(serde_json::to_value(reason).unwrap(), name);
 }
 
-fn ruled(change: impl FnOnce(&mut Rules)) -> impl FnOnce(ReAct) -> ReAct {
-    |agent| agent.with_rules(change)
+fn ruled(change: impl FnOnce(&mut Rules)) -> impl FnOnce(Builder<ReAct>) -> Builder<ReAct> {
+    |agent| agent.rules(change)
 }
 
 async fn successful() -> Run {
@@ -99,7 +100,7 @@ async fn circling() -> Run {
         looks("HEIGHT of an oak"),
         answers("partly"),
     ]);
-    let agent = agent.with(|agent| agent.with_limits(|limits| limits.stall_threshold = 2));
+    let agent = agent.with(|agent| agent.limits(|limits| limits.stall_threshold = 2));
     ends(&agent).await
 }
 
@@ -118,7 +119,7 @@ async fn no_progress() {
         looks("elm"),
         submits("a tree"),
     ])
-    .with(|agent| agent.with_limits(|limits| limits.stall_threshold = 2));
+    .with(|agent| agent.limits(|limits| limits.stall_threshold = 2));
     assert!(agent.run().await.success());
 }
 
@@ -128,7 +129,7 @@ async fn spendthrift() -> Run {
     for step in [costly("oak"), costly("elm"), answers("partly")] {
         agent.model.push(step);
     }
-    let agent = agent.with(|agent| agent.with_limits(|limits| limits.token_budget = Some(40_000)));
+    let agent = agent.with(|agent| agent.limits(|limits| limits.token_budget = Some(40_000)));
     ends(&agent).await
 }
 
@@ -155,9 +156,8 @@ async fn slow() -> Run {
         Tools::new().with(sleepy()),
         [looks("oak"), answers("partly")],
     );
-    let agent = agent.with(|agent| {
-        agent.with_limits(|limits| limits.time_budget = Some(Duration::from_secs(10)))
-    });
+    let agent = agent
+        .with(|agent| agent.limits(|limits| limits.time_budget = Some(Duration::from_secs(10))));
     ends(&agent).await
 }
 
@@ -189,8 +189,12 @@ impl LanguageModel for Slow {
 
 async fn time_budget_of_models() {
     let agent = scripted([]);
-    let slow = agent.agent.with_model(Slow(agent.model.clone()));
-    let slow = slow.with_limits(|limits| limits.time_budget = Some(Duration::from_secs(10)));
+    let slow = agent
+        .builder
+        .model(Slow(agent.model.clone()))
+        .limits(|limits| limits.time_budget = Some(Duration::from_secs(10)))
+        .build()
+        .unwrap();
     let began = tokio::time::Instant::now();
     let error = slow.call(question()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoAnswer);
@@ -203,7 +207,7 @@ async fn time_budget_of_models() {
 async fn found() -> Run {
     let agent = scripted([looks("oak"), looks("FOUND: oak"), answers("partly")]);
     let agent = agent.with(|agent| {
-        agent.with_max_iterations(20).ending_when(|step| {
+        agent.max_iterations(20).ending_when(|step| {
             let seen = step
                 .actions
                 .iter()
@@ -228,8 +232,7 @@ async fn success() {
 }
 
 async fn max_iterations() {
-    let agent =
-        scripted([looks("oak"), answers("partly")]).with(|agent| agent.with_max_iterations(1));
+    let agent = scripted([looks("oak"), answers("partly")]).with(|agent| agent.max_iterations(1));
     let reason = TerminationReason::MaxIterations;
     says(&ends(&agent).await, reason, "max_iterations");
 }

@@ -37,7 +37,7 @@ fn judged(standing: &str) -> ScriptStep {
 
 async fn ending_by_a_model(standing: &str) -> TerminationReason {
     let agent = scripted([looks("oak"), judged(standing), answers("a tree")])
-        .with(|agent| agent.with_rules(|rules| rules.judges = true));
+        .with(|agent| agent.rules(|rules| rules.judges = true));
     let done = agent.run().await;
     assert_eq!(done.outputs["answer"], "a tree");
     done.termination
@@ -56,7 +56,7 @@ async fn summarisation() {
     let long = gives("search", |_| Ok("oak ".repeat(5_000).into()));
     let script = [looks("oak"), say("Oaks, many times."), submits("a tree")];
     let agent = with_tools(Tools::new().with(long), script)
-        .with(|agent| agent.with_rules(|rules| rules.condenses = true));
+        .with(|agent| agent.rules(|rules| rules.condenses = true));
     let done = agent.run().await;
     assert!(
         agent.told(2).starts_with("Oaks, many times."),
@@ -78,7 +78,7 @@ async fn tagged() -> (String, String) {
         say("Idea: I look.\nDo: search(query=\"oak\")"),
         say("Idea: I know.\nDo: submit(answer=\"a tree\")"),
     ];
-    let agent = scripted(script).with(|agent| agent.with_adapter(Tagged::new(tags)));
+    let agent = scripted(script).with(|agent| agent.adapter(Tagged::new(tags)));
     let done = agent.run().await;
     assert!(done.success());
     assert_eq!(done.run().trace().steps[0].thought, "I look.");
@@ -105,7 +105,7 @@ async fn enable_scratchpad() {
         (ThoughtsInContext::None, false),
     ] {
         let agent = scripted([looks("oak"), submits("a tree")])
-            .with(|agent| agent.with_rules(|rules| rules.thoughts_in_context = kept));
+            .with(|agent| agent.rules(|rules| rules.thoughts_in_context = kept));
         let done = agent.run().await;
         assert_eq!(agent.prompt(1).contains("I search for oak."), is_shown);
         // People can read it in any case.
@@ -119,17 +119,18 @@ async fn enable_scratchpad() {
 
 async fn confidence() {
     let sure = call("submit", json!({"answer": "a tree", "confidence": 0.8}));
-    let agent = scripted([sure]).with(|agent| agent.with_confidence().unwrap());
+    let agent = scripted([sure]).with(|agent| agent.confidence());
     assert_eq!(agent.run().await.confidence(), Some(0.8));
 }
 
 async fn hand_over() {
-    let inner = ReAct::dynamic("topic -> summary", Tools::new())
-        .unwrap()
-        .with_model(ScriptedModel::new([call(
+    let inner = ReAct::builder("topic -> summary")
+        .model(ScriptedModel::new([call(
             "submit",
             json!({"summary": "a tree"}),
-        )]));
+        )]))
+        .build()
+        .unwrap();
     let team = HandOver::among([AgentTool::new(inner, "botanist", "Knows trees.")]).unwrap();
     let to = json!({"agent": "botanist", "inputs": {"topic": "oak"}});
     let agent = with_tools(

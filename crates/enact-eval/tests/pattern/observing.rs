@@ -25,7 +25,7 @@ pub(crate) fn rows() -> Vec<Row> {
 async fn observed(value: Value, tokens: u32) -> (String, Value) {
     let tool = gives("search", move |_| Ok(value.clone()));
     let agent = with_tools(Tools::new().with(tool), [looks("oak"), submits("a tree")])
-        .with(|agent| agent.with_limits(|limits| limits.max_observation_tokens = tokens));
+        .with(|agent| agent.limits(|limits| limits.max_observation_tokens = tokens));
     let done = agent.run().await;
     let recorded = done.trajectory().steps()[0].observation.clone();
     (agent.told(1), recorded)

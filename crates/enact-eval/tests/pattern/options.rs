@@ -35,7 +35,7 @@ async fn ten_steps_unless_set() {
 
 async fn steps_can_be_set() {
     let agent = scripted([looks("oak"), looks("elm"), answers("partly")])
-        .with(|agent| agent.with_max_iterations(2));
+        .with(|agent| agent.max_iterations(2));
     assert_eq!(agent.run().await.run().trace().total_iterations, 2);
 }
 
@@ -54,19 +54,20 @@ async fn thought_prompt() {
                     - What is the most logical next step?\n\
                     - Which tool or action would best accomplish this step?\n\n\
                     Think step by step before deciding on an action.";
-    let agent =
-        scripted([submits("a tree")]).with(|agent| agent.with_thought_prompt(template).unwrap());
+    let agent = scripted([submits("a tree")]).with(|agent| agent.thought_prompt(template));
     agent.run().await;
     assert!(agent.prompt(0).contains(template));
     // A template that means nothing is told at once.
-    let agent = ReAct::dynamic("question -> answer", Tools::new().with(search())).unwrap();
-    assert!(agent.with_thought_prompt("Think of {everything}.").is_err());
+    let agent = ReAct::builder("question -> answer")
+        .tools(Tools::new().with(search()))
+        .thought_prompt("Think of {everything}.");
+    assert!(agent.build().is_err());
 }
 
 async fn require_thought() {
     let silent = || looks("oak").thinking("");
     let agent = scripted([silent(), looks("oak"), submits("a tree")]).with(|agent| {
-        agent.with_rules(|rules| {
+        agent.rules(|rules| {
             rules.thoughts = ThoughtRules {
                 required: true,
                 ..ThoughtRules::default()
@@ -96,14 +97,14 @@ async fn max_observation_tokens() {
     let done = scripted([submits("a tree")]).run().await;
     assert_eq!(done.run().started().limits.max_observation_tokens, 2000);
     let agent = scripted([submits("a tree")])
-        .with(|agent| agent.with_limits(|limits| limits.max_observation_tokens = 500));
+        .with(|agent| agent.limits(|limits| limits.max_observation_tokens = 500));
     let done = agent.run().await;
     assert_eq!(done.run().started().limits.max_observation_tokens, 500);
 }
 
 async fn a_final_response() {
     let agent = scripted([looks("oak"), answers("It has to do with trees.")])
-        .with(|agent| agent.with_max_iterations(1));
+        .with(|agent| agent.max_iterations(1));
     let done = agent.run().await;
     assert_eq!(done.outputs["answer"], "It has to do with trees.");
     assert_eq!(done.reasoning(), Some("The search was not finished."));
@@ -112,16 +113,14 @@ async fn a_final_response() {
 }
 
 async fn the_limit_is_indicated() {
-    let agent =
-        scripted([looks("oak"), answers("partly")]).with(|agent| agent.with_max_iterations(1));
+    let agent = scripted([looks("oak"), answers("partly")]).with(|agent| agent.max_iterations(1));
     let done = agent.run().await;
     assert!(!done.success());
     assert_eq!(done.termination.as_str(), "max_iterations");
 }
 
 async fn partial_results() {
-    let agent =
-        scripted([looks("oak"), answers("partly")]).with(|agent| agent.with_max_iterations(1));
+    let agent = scripted([looks("oak"), answers("partly")]).with(|agent| agent.max_iterations(1));
     let done = agent.run().await;
     assert_eq!(done.trajectory().steps()[0].observation, "about oak");
     assert_eq!(done.outputs["answer"], "partly");

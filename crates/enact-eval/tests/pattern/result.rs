@@ -202,12 +202,11 @@ async fn code_analysis() {
         ],
     )
     .with(|agent| {
-        let agent = agent.with_instructions("You are a code analysis assistant.");
         agent
-            .unwrap()
-            .with_max_iterations(15)
-            .with_limits(|limits| limits.stall_threshold = 3)
-            .with_rules(|rules| rules.thoughts.required = true)
+            .instructions("You are a code analysis assistant.")
+            .max_iterations(15)
+            .limits(|limits| limits.stall_threshold = 3)
+            .rules(|rules| rules.thoughts.required = true)
     });
     let done = agent.run().await;
     assert!(done.success());

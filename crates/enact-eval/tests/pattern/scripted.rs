@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use enact::model::{ScriptStep, ScriptedModel, Usage, call, say};
 use enact::tool::ToolSpec;
-use enact::{FnTool, Prediction, ReAct, ToolError, Tools, Values, values};
+use enact::{Builder, FnTool, Prediction, ReAct, ToolError, Tools, Values, values};
 use serde_json::{Value, json};
 
 /// An agent and its script, which must be played to its end.
 pub(crate) struct Scripted {
+    pub(crate) builder: Builder<ReAct>,
     pub(crate) agent: ReAct,
     pub(crate) model: Arc<ScriptedModel>,
 }
@@ -21,9 +22,12 @@ pub(crate) fn scripted(script: impl IntoIterator<Item = ScriptStep>) -> Scripted
 pub(crate) fn with_tools(tools: Tools, script: impl IntoIterator<Item = ScriptStep>) -> Scripted {
     let script = script.into_iter().map(|step| step.costing(spent()));
     let model = Arc::new(ScriptedModel::new(script));
-    let agent = ReAct::dynamic("question -> answer", tools).unwrap();
+    let builder = ReAct::builder("question -> answer")
+        .tools(tools)
+        .model(model.clone());
     Scripted {
-        agent: agent.with_model(model.clone()),
+        agent: builder.clone().build().unwrap(),
+        builder,
         model,
     }
 }
@@ -34,9 +38,11 @@ pub(crate) fn spent() -> Usage {
 }
 
 impl Scripted {
-    pub(crate) fn with(self, change: impl FnOnce(ReAct) -> ReAct) -> Self {
+    pub(crate) fn with(self, change: impl FnOnce(Builder<ReAct>) -> Builder<ReAct>) -> Self {
+        let builder = change(self.builder);
         Self {
-            agent: change(self.agent),
+            agent: builder.clone().build().unwrap(),
+            builder,
             model: self.model,
         }
     }

@@ -27,7 +27,7 @@ pub(crate) fn rows() -> Vec<Row> {
 }
 
 fn checked(rules: ThoughtRules, script: impl IntoIterator<Item = ScriptStep>) -> Scripted {
-    scripted(script).with(|agent| agent.with_rules(|all| all.thoughts = rules))
+    scripted(script).with(|agent| agent.rules(|all| all.thoughts = rules))
 }
 
 fn none() -> ThoughtRules {
@@ -127,7 +127,7 @@ async fn optional() {
 
 async fn shown_thoughts(kept: ThoughtsInContext) -> String {
     let agent = scripted([looks("oak"), submits("a tree")])
-        .with(|agent| agent.with_rules(|rules| rules.thoughts_in_context = kept));
+        .with(|agent| agent.rules(|rules| rules.thoughts_in_context = kept));
     let done = agent.run().await;
     // The record has them all the same.
     assert_eq!(done.trajectory().steps()[0].thought, "I search for oak.");

@@ -32,7 +32,7 @@ use worker::{Job, Plan, Watcher, Worker};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let model = LocalModel::file("qwen2.5-7b-instruct-q4_k_m.gguf").load()?;
-/// let agent = ReAct::dynamic("question -> answer", Tools::new())?.with_model(model);
+/// let agent = ReAct::builder("question -> answer").model(model).build()?;
 /// # Ok(())
 /// # }
 /// ```

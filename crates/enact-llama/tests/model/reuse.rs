@@ -48,13 +48,15 @@ async fn another_prompt_is_answered_as_if_nothing_had_been_before() {
 #[tokio::test]
 async fn later_steps_of_a_run_read_only_what_is_new() {
     let model = load(2048).with_demanded_calls();
-    let agent = ReAct::dynamic("wish -> cards: int", tools![draw])
-        .unwrap()
-        .with_model(model.clone())
-        .with_adapter(Native)
-        .with_options(at_most(40))
-        .with_max_repairs(0)
-        .with_max_iterations(2);
+    let agent = ReAct::builder("wish -> cards: int")
+        .tools(tools![draw])
+        .model(model.clone())
+        .adapter(Native)
+        .options(at_most(40))
+        .max_repairs(0)
+        .max_iterations(2)
+        .build()
+        .unwrap();
     let ended = agent.call(values! { wish: "Draw two cards." }).await;
     // It need not come to an answer.
     let run = match &ended {

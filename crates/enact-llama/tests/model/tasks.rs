@@ -104,13 +104,15 @@ async fn done(
 ) -> usize {
     let is_native = adapter.name() == Native.name();
     let watched = Watched::new(model);
-    let agent = ReAct::dynamic(task.signature, task.tools)
-        .unwrap()
-        .with_model(watched.clone())
-        .with_adapter(adapter)
-        .with_options(at_most(limits.tokens))
-        .with_max_repairs(0)
-        .with_max_iterations(limits.steps);
+    let agent = ReAct::builder(task.signature)
+        .tools(task.tools)
+        .model(watched.clone())
+        .adapter(adapter)
+        .options(at_most(limits.tokens))
+        .max_repairs(0)
+        .max_iterations(limits.steps)
+        .build()
+        .unwrap();
     let ended = agent.call(task.inputs).await;
     let run = match &ended {
         Ok(outcome) => outcome.run(),

@@ -35,8 +35,12 @@ fn agent(
     let model = Arc::new(ScriptedModel::new(script));
     let own = Tools::new().with(listen(server));
     let tools = join(own, std::slice::from_ref(server));
-    let agent = ReAct::dynamic("question -> answer", tools).expect("an agent");
-    (agent.with_model(model.clone()), model)
+    let agent = ReAct::builder("question -> answer")
+        .tools(tools)
+        .model(model.clone())
+        .build()
+        .expect("an agent");
+    (agent, model)
 }
 
 fn has_extra(request: &Request) -> bool {

@@ -107,8 +107,11 @@ async fn a_call_that_takes_too_long_is_cancelled_at_the_server_and_the_server_li
         step("cancelled", json!({})),
         step("submit", json!({"report": "done"})),
     ]);
-    let agent = enact::ReAct::dynamic("task -> report", server.tools()).unwrap();
-    let agent = agent.with_model(model);
+    let agent = enact::ReAct::builder("task -> report")
+        .tools(server.tools())
+        .model(model)
+        .build()
+        .unwrap();
     let heard = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let ears = std::sync::Arc::clone(&heard);
     let running = agent

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use enact::model::{ScriptStep, ScriptedModel, call};
 use enact::tool::{Confirmation, Effect, ToolSpec};
 use enact::{
-    Decision, FnTool, Outcome, Paused, Prediction, ReAct, ToolError, Tools, Values, values,
+    Builder, Decision, FnTool, Outcome, Paused, Prediction, ReAct, ToolError, Tools, Values, values,
 };
 use enact_mcp::{Mcp, Server, join};
 use serde_json::{Value, json};
@@ -64,9 +64,14 @@ fn plain(name: &str) -> Value {
     })
 }
 
+fn builder(tools: Tools, script: impl IntoIterator<Item = ScriptStep>) -> Builder<ReAct> {
+    ReAct::builder("question -> answer")
+        .tools(tools)
+        .model(Arc::new(ScriptedModel::new(script)))
+}
+
 fn with_tools(tools: Tools, script: impl IntoIterator<Item = ScriptStep>) -> ReAct {
-    let agent = ReAct::dynamic("question -> answer", tools).expect("an agent");
-    agent.with_model(Arc::new(ScriptedModel::new(script)))
+    builder(tools, script).build().expect("an agent")
 }
 
 fn agent(servers: &[Server], script: impl IntoIterator<Item = ScriptStep>) -> ReAct {
@@ -250,8 +255,8 @@ async fn truth_a_rule_for_the_tool_of_one_server_is_not_for_another() {
     let pause = || FnTool::from_spec(pause.clone(), |_, _| async { Ok::<_, ToolError>("on") });
     let free = |server: &Server, script: Vec<ScriptStep>| {
         let tools = join(Tools::new().with(pause()), std::slice::from_ref(server));
-        let free = with_tools(tools, script).with_confirmation("search", Confirmation::Never);
-        free.expect("a tool")
+        let free = builder(tools, script).confirmation("search", Confirmation::Never);
+        free.build().expect("a tool")
     };
     let a = place.server("a").await;
     let waiting = begin(&free(&a, vec![asks(), call("pause", json!({}))])).await;

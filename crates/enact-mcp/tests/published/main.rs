@@ -20,8 +20,11 @@ use serde_json::{Value, json};
 fn agent(tools: Tools, script: impl IntoIterator<Item = ScriptStep>) -> ReAct {
     let done = call("submit", json!({"report": "done"}));
     let model = ScriptedModel::new(script.into_iter().chain([done]));
-    let agent = ReAct::dynamic("task -> report", tools).expect("the tools can be used");
-    agent.with_model(model)
+    ReAct::builder("task -> report")
+        .tools(tools)
+        .model(model)
+        .build()
+        .expect("the tools can be used")
 }
 
 fn task() -> Values {

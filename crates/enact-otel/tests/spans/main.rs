@@ -81,9 +81,11 @@ pub(crate) fn search() -> FnTool {
 }
 
 pub(crate) fn agent(tools: Tools, steps: impl IntoIterator<Item = ScriptStep>) -> ReAct {
-    ReAct::dynamic("question -> answer", tools)
+    ReAct::builder("question -> answer")
+        .tools(tools)
+        .model(ScriptedModel::new(steps))
+        .build()
         .unwrap()
-        .with_model(ScriptedModel::new(steps))
 }
 
 /// Runs an agent to its answer.

@@ -105,9 +105,10 @@ async fn an_agent_has_the_name_of_its_signature() {
     let signature = Signature::parse("question -> answer")
         .unwrap()
         .with_name("Weather");
-    let agent = ReAct::dynamic(signature, Tools::new())
-        .unwrap()
-        .with_model(ScriptedModel::new([call("submit", json!({"answer": "b"}))]));
+    let agent = ReAct::builder(signature)
+        .model(ScriptedModel::new([call("submit", json!({"answer": "b"}))]))
+        .build()
+        .unwrap();
     answer(&agent).await;
     let spans = watched.spans();
     let root = only(&spans, "invoke_agent");
@@ -125,9 +126,10 @@ async fn a_request_names_server_provider_and_sampling() {
     let model = OpenAi::new("gpt-test")
         .with_base_url(server.base_url().replace("http://", "http://user:hunter2@"))
         .unwrap();
-    let agent = ReAct::dynamic("question -> answer", Tools::new())
-        .unwrap()
-        .with_model(model);
+    let agent = ReAct::builder("question -> answer")
+        .model(model)
+        .build()
+        .unwrap();
     answer(&agent).await;
     let spans = watched.spans();
     let chat = only(&spans, "chat gpt-test");

@@ -56,11 +56,13 @@ fn agent() -> ReAct {
     let search = FnTool::from_spec(spec, |_, _| async {
         Ok::<_, ToolError>("Rain fell. ".repeat(50))
     });
-    ReAct::dynamic("question -> answer", Tools::new().with(search))
-        .unwrap()
-        .with_model(Model)
+    ReAct::builder("question -> answer")
+        .tools(Tools::new().with(search))
+        .model(Model)
         // Far away: the model is told when a limit is near.
-        .with_max_iterations(10 * STEPS as u32)
+        .max_iterations(10 * STEPS as u32)
+        .build()
+        .unwrap()
 }
 
 /// Prints what a run costs in each way.

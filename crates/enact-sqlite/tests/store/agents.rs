@@ -21,9 +21,11 @@ fn tool(name: &str) -> ToolSpec {
 }
 
 fn agent(tools: Tools, script: impl IntoIterator<Item = ScriptStep>) -> ReAct {
-    ReAct::dynamic("question -> answer", tools)
+    ReAct::builder("question -> answer")
+        .tools(tools)
+        .model(Arc::new(ScriptedModel::new(script)))
+        .build()
         .unwrap()
-        .with_model(Arc::new(ScriptedModel::new(script)))
 }
 
 #[tokio::test]

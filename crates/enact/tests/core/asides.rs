@@ -6,7 +6,9 @@ use std::sync::Arc;
 use enact::adapter::{AdapterChoice, Completion};
 use enact::model::{ModelErrorKind, ScriptStep, ScriptedModel, Usage, call, fail, say};
 use enact::run::{PredictorName, Reading, Standing};
-use enact::{FnTool, Prediction, ReAct, TerminationReason, ToolError, Tools, Values, values};
+use enact::{
+    FnTool, Module, Prediction, ReAct, TerminationReason, ToolError, Tools, Values, values,
+};
 use serde_json::json;
 
 use super::limits::extracted;
@@ -21,8 +23,8 @@ fn look(query: &str) -> ScriptStep {
 }
 
 async fn judging(script: impl IntoIterator<Item = ScriptStep>) -> Prediction<Values> {
-    let mut played = agent("question -> answer", Tools::new().with(search()), script);
-    played.agent = played.agent.with_rules(|rules| rules.judges = true);
+    let played = agent("question -> answer", Tools::new().with(search()), script)
+        .map(|agent| agent.rules(|rules| rules.judges = true));
     played.call(values! { question: "q" }).await
 }
 
@@ -73,11 +75,8 @@ async fn a_judgement_comes_before_the_last_limit() {
         judged("done", "It is there."),
         extracted("one"),
     ];
-    let mut played = agent("question -> answer", Tools::new().with(search()), script);
-    played.agent = played
-        .agent
-        .with_rules(|rules| rules.judges = true)
-        .with_max_iterations(1);
+    let played = agent("question -> answer", Tools::new().with(search()), script)
+        .map(|agent| agent.rules(|rules| rules.judges = true).max_iterations(1));
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.termination, TerminationReason::Success);
 }
@@ -129,12 +128,14 @@ async fn condensing(
     let tools = Tools::new()
         .with(lists())
         .with(enact::tool::builtin::read_observation());
-    let agent = ReAct::dynamic("question -> answer", tools)
-        .unwrap()
-        .with_model(model.clone())
-        .with_adapter(adapter.parse::<AdapterChoice>().unwrap())
-        .with_limits(|limits| limits.max_observation_tokens = 20)
-        .with_rules(|rules| rules.condenses = true);
+    let agent = ReAct::builder("question -> answer")
+        .tools(tools)
+        .model(model.clone())
+        .adapter(adapter.parse::<AdapterChoice>().unwrap())
+        .limits(|limits| limits.max_observation_tokens = 20)
+        .rules(|rules| rules.condenses = true)
+        .build()
+        .unwrap();
     let outcome = agent.call(values! { question: "q" }).await.unwrap();
     let asked = model.requests().into_iter().map(|request| {
         let texts: Vec<String> = request
@@ -227,16 +228,17 @@ async fn each_aside_can_have_a_model_of_its_own() {
         say(json!({"summary": "rows"}).to_string()),
         judged("open", "Not yet."),
     ]));
-    let mut agent = ReAct::dynamic("question -> answer", Tools::new().with(lists()))
-        .unwrap()
-        .with_model(steps)
-        .with_completion(Completion::Submit)
-        .unwrap()
-        .with_rules(|rules| {
+    let mut agent = ReAct::builder("question -> answer")
+        .tools(Tools::new().with(lists()))
+        .model(steps)
+        .completion(Completion::Submit)
+        .rules(|rules| {
             rules.condenses = true;
             rules.judges = true;
         })
-        .with_limits(|limits| limits.max_observation_tokens = 20);
+        .limits(|limits| limits.max_observation_tokens = 20)
+        .build()
+        .unwrap();
     for name in [PredictorName::Condense, PredictorName::Judge] {
         let predictor = agent.predictor_mut(name.as_str()).unwrap();
         predictor.set_model(small.clone());

@@ -81,19 +81,17 @@ async fn a_policy_picks_the_calls_that_ask_and_the_log_keeps_what_it_said() {
 
 #[tokio::test]
 async fn rules_are_set_from_outside_by_the_name_of_the_tool() {
-    let played = agent("question -> answer", Tools::new().with(pay()), [pays(&[5])]).map(|agent| {
-        agent
-            .with_confirmation("pay", Confirmation::Always)
-            .unwrap()
-    });
+    let played = agent("question -> answer", Tools::new().with(pay()), [pays(&[5])])
+        .map(|agent| agent.confirmation("pay", Confirmation::Always));
     assert_eq!(start(&played).await.questions().len(), 1);
     let strict = Tools::new().with(pay().require_confirmation());
     let played = agent("question -> answer", strict, [pays(&[5]), done()])
-        .map(|agent| agent.with_confirmation("pay", Confirmation::Never).unwrap());
+        .map(|agent| agent.confirmation("pay", Confirmation::Never));
     played.call(values! { question: "q" }).await;
     let error = played
-        .agent
-        .with_confirmation("pya", Confirmation::Never)
+        .builder
+        .confirmation("pya", Confirmation::Never)
+        .build()
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Tools);
     assert!(error.to_string().contains("`pya`"), "{error}");
@@ -318,7 +316,7 @@ async fn a_question_that_nobody_answers_in_time_is_a_rejection() {
         Tools::new().with(Counted::new(pay().require_confirmation(), count.clone())),
         [pays(&[1]), done()],
     )
-    .map(|agent| agent.with_limits(|limits| limits.answer_within = Some(Duration::from_secs(60))));
+    .map(|agent| agent.limits(|limits| limits.answer_within = Some(Duration::from_secs(60))));
     let waiting = start(&played).await;
     let expiry = waiting.questions()[0].expires_at.unwrap();
     assert!(expiry > jiff::Timestamp::now());

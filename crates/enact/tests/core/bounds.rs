@@ -39,11 +39,12 @@ proptest! {
     ) {
         let model = Arc::new(ScriptedModel::new(replies));
         model.abandon();
-        let agent = ReAct::dynamic("question -> answer: int", search_and_add())
-            .unwrap()
-            .with_max_iterations(max_iterations)
-            .with_max_repairs(max_repairs)
-            .with_model(model.clone());
+        let agent = ReAct::builder("question -> answer: int")
+            .tools(search_and_add())
+            .max_iterations(max_iterations)
+            .max_repairs(max_repairs)
+            .model(model.clone())
+            .build().unwrap();
         let outcome = agent.call(values! { question: "q" }).blocking();
         let run = match &outcome {
             Ok(outcome) => outcome.run(),

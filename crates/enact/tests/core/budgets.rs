@@ -32,7 +32,7 @@ async fn calls_over_the_budget_are_refused_and_the_others_run() {
             say(r#"{"reasoning": "r", "answer": "a"}"#),
         ],
     )
-    .map(|agent| agent.with_limits(|limits| limits.max_tool_calls = Some(2)));
+    .map(|agent| agent.limits(|limits| limits.max_tool_calls = Some(2)));
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(count.load(Ordering::SeqCst), 2);
     assert_eq!(done.termination, TerminationReason::ToolCallBudget);
@@ -42,7 +42,7 @@ async fn calls_over_the_budget_are_refused_and_the_others_run() {
 #[tokio::test]
 async fn a_cost_limit_needs_prices() {
     let played = agent("question -> answer", searching(), [])
-        .map(|agent| agent.with_limits(|limits| limits.cost_budget = Some(1.0)));
+        .map(|agent| agent.limits(|limits| limits.cost_budget = Some(1.0)));
     let error = played
         .agent
         .call(values! { question: "q" })
@@ -54,7 +54,7 @@ async fn a_cost_limit_needs_prices() {
 #[tokio::test]
 async fn a_budget_without_room_for_an_answer_asks_nobody() {
     let played = agent("question -> answer", searching(), [])
-        .map(|agent| agent.with_limits(|limits| limits.token_budget = Some(100)));
+        .map(|agent| agent.limits(|limits| limits.token_budget = Some(100)));
     let error = played
         .agent
         .call(values! { question: "q" })
@@ -84,7 +84,7 @@ async fn room_for_the_answer_is_kept_whatever_a_call_gives() {
                 .costing(Usage::of_request(900, 20)),
         ],
     )
-    .map(|agent| agent.with_limits(|limits| limits.token_budget = Some(2_600)));
+    .map(|agent| agent.limits(|limits| limits.token_budget = Some(2_600)));
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.termination, TerminationReason::TokenBudget);
     assert_eq!(done.outputs["answer"], "from what there is");
@@ -157,21 +157,22 @@ proptest! {
         mumbles: bool,
     ) {
         let price = Price { input: 2.0, cached_input: None, output: 10.0 };
-        let agent = ReAct::dynamic("question -> answer", finding(found))
-            .unwrap()
-            .with_prices(Prices::new().with("scripted", price))
-            .with_limits(|limits| {
+        let agent = ReAct::builder("question -> answer")
+            .tools(finding(found))
+            .prices(Prices::new().with("scripted", price))
+            .limits(|limits| {
                 limits.max_iterations = 12;
                 limits.token_budget = tokens;
                 limits.cost_budget = cost;
                 limits.max_tool_calls = calls;
                 limits.max_observation_tokens = if condenses { 1 } else { 2_000 };
             })
-            .with_rules(|rules| {
+            .rules(|rules| {
                 rules.judges = judges;
                 rules.condenses = condenses;
             })
-            .with_model(Spendthrift { shares, asked: AtomicUsize::new(0), mumbles });
+            .model(Spendthrift { shares, asked: AtomicUsize::new(0), mumbles })
+            .build().unwrap();
         let question = "word ".repeat(padding / 5);
         let outcome = agent.call(values! { question: question }).blocking();
         let answered = outcome.is_ok();

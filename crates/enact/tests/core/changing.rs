@@ -152,7 +152,7 @@ async fn in_every_adapter_the_prompt_speaks_of_the_new_tools_alone() {
     for adapter in ["native", "json", "chat", "xml", "tagged"] {
         let inside = Changing::of([tool("stale")]);
         let played = played(&inside, [done()])
-            .map(|agent| agent.with_adapter(adapter.parse::<enact::AdapterChoice>().unwrap()));
+            .map(|agent| agent.adapter(adapter.parse::<enact::AdapterChoice>().unwrap()));
         inside.put([tool("fresh")]);
         // The reply is in the words of one adapter alone: what is asked is what counts here.
         let _ = played.agent.call(values! { question: "q" }).await;
@@ -264,11 +264,8 @@ async fn a_rule_from_outside_holds_for_a_tool_that_comes_back() {
         call("other", json!({})),
         call("send", json!({})),
     ];
-    let played = played(&inside, script).map(|agent| {
-        agent
-            .with_confirmation("send", Confirmation::Always)
-            .unwrap()
-    });
+    let played =
+        played(&inside, script).map(|agent| agent.confirmation("send", Confirmation::Always));
     // Back before the third step.
     let back = inside.clone();
     let call = played

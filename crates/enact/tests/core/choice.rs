@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use enact::adapter::{Json, Xml};
 use enact::model::{Capabilities, ScriptedModel, say};
-use enact::{Predict, ReAct, Settings, values};
+use enact::{Module, Predict, ReAct, Settings, values};
 
 use super::search_and_add;
 
@@ -18,10 +18,12 @@ async fn dspy_ex_a_scoped_adapter_governs_step_and_extract() {
     let model = Arc::new(
         ScriptedModel::new([say(step), say(extract)]).with_capabilities(Capabilities::TEXT),
     );
-    let agent = ReAct::dynamic("question -> answer", search_and_add())
-        .unwrap()
-        .with_max_iterations(1)
-        .with_model(model.clone());
+    let agent = ReAct::builder("question -> answer")
+        .tools(search_and_add())
+        .max_iterations(1)
+        .model(model.clone())
+        .build()
+        .unwrap();
     let settings = Settings::new().adapter(Xml);
     let call = async {
         agent
@@ -48,12 +50,14 @@ async fn a_step_adapter_is_for_the_steps_only() {
         ])
         .with_capabilities(Capabilities::TEXT),
     );
-    let agent = ReAct::dynamic("question -> answer", search_and_add())
-        .unwrap()
-        .with_max_iterations(1)
-        .with_adapter(Xml)
-        .with_step_adapter(Json)
-        .with_model(model);
+    let agent = ReAct::builder("question -> answer")
+        .tools(search_and_add())
+        .max_iterations(1)
+        .adapter(Xml)
+        .step_adapter(Json)
+        .model(model)
+        .build()
+        .unwrap();
     let done = agent
         .call(values! { question: "q" })
         .await
@@ -75,10 +79,11 @@ async fn auto_takes_what_the_model_can_do() {
         (Capabilities::TEXT, CHAT, "chat"),
     ] {
         let model = ScriptedModel::new([say(reply)]).with_capabilities(capabilities);
-        let qa = Predict::dynamic("question -> answer")
-            .unwrap()
-            .with_adapter(enact::AdapterChoice::Auto)
-            .with_model(model);
+        let qa = Predict::builder("question -> answer")
+            .adapter(enact::AdapterChoice::Auto)
+            .model(model)
+            .build()
+            .unwrap();
         let done = qa
             .call(values! { question: "q" })
             .await
@@ -96,10 +101,12 @@ async fn a_predictor_may_have_a_model_of_its_own() {
         r#"{"reasoning": "r", "answer": "small"}"#,
     )]));
     let large = Arc::new(ScriptedModel::new([]));
-    let mut agent = ReAct::dynamic("question -> answer", search_and_add())
-        .unwrap()
-        .with_max_iterations(0)
-        .with_model(large);
+    let mut agent = ReAct::builder("question -> answer")
+        .tools(search_and_add())
+        .max_iterations(0)
+        .model(large)
+        .build()
+        .unwrap();
     agent.predictor_mut("extract").unwrap().set_model(small);
     let done = agent
         .call(values! { question: "q" })

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use enact::model::{ScriptStep, Usage, call, calls, say};
 use enact::run::{Event, Notice};
 use enact::{
-    FnTool, Prediction, ReAct, TerminationReason, ToolContext, ToolError, Tools, Values, values,
+    Builder, FnTool, Prediction, ReAct, TerminationReason, ToolContext, ToolError, Tools, Values,
+    values,
 };
 use serde_json::json;
 
@@ -228,7 +229,9 @@ async fn steps_that_take_turns_are_a_circle_too() {
 
 #[tokio::test]
 async fn a_read_whose_answer_is_known_is_answered_from_the_record() {
-    let run = |change: fn(ReAct) -> ReAct, tool: fn(FnTool) -> FnTool, between: bool| async move {
+    let run = |change: fn(Builder<ReAct>) -> Builder<ReAct>,
+               tool: fn(FnTool) -> FnTool,
+               between: bool| async move {
         let count = Arc::new(AtomicUsize::new(0));
         let tools = Tools::new()
             .with(Counted::new(tool(search()), count.clone()))
@@ -264,7 +267,7 @@ async fn a_read_whose_answer_is_known_is_answered_from_the_record() {
     // does not want it.
     assert_eq!(run(|agent| agent, |tool| tool, true).await.0, 2);
     assert_eq!(run(|agent| agent, FnTool::volatile, false).await.0, 2);
-    let again = |agent: ReAct| agent.with_rules(|rules| rules.reads_again = true);
+    let again = |agent: Builder<ReAct>| agent.rules(|rules| rules.reads_again = true);
     assert_eq!(run(again, |tool| tool, false).await.0, 2);
 }
 
@@ -289,14 +292,16 @@ async fn the_model_is_told_of_each_limit_once() {
         let written = if n == 0 { 3_000 } else { 50 };
         call("search", json!({"query": format!("q {n}")})).costing(Usage::of_request(600, written))
     });
-    let mut played = agent(
+    let played = agent(
         "question -> answer",
         searching(),
         steps.chain([call("submit", json!({"answer": "a"}))]),
-    );
-    played.agent = played.agent.with_limits(|limits| {
-        limits.max_tool_calls = Some(9);
-        limits.token_budget = Some(10_800);
+    )
+    .map(|agent| {
+        agent.limits(|limits| {
+            limits.max_tool_calls = Some(9);
+            limits.token_budget = Some(10_800);
+        })
     });
     let done = played.call(values! { question: "q" }).await;
     assert!(done.success());

@@ -90,7 +90,7 @@ async fn finish_ends_the_loop_and_extract_gives_the_outputs() {
             say(r#"{"reasoning": "It says so.", "answer": "about x"}"#),
         ],
     )
-    .map(|agent| agent.with_completion(Completion::Finish).unwrap());
+    .map(|agent| agent.completion(Completion::Finish));
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.outputs["answer"], "about x");
     assert_eq!(done.reasoning(), Some("It says so."));
@@ -203,7 +203,7 @@ async fn plain_words_before_any_call_get_one_reminder_where_a_form_was_asked_for
             search_and_add(),
             [say("Rome."), say("Paris.")],
         )
-        .map(|agent| agent.with_adapter(adapter.parse::<AdapterChoice>().unwrap()));
+        .map(|agent| agent.adapter(adapter.parse::<AdapterChoice>().unwrap()));
         let done = played.call(values! { question: "q" }).await;
         assert_eq!(done.outputs["answer"], "Paris.", "{adapter}");
         assert!(done.success());
@@ -255,7 +255,7 @@ async fn extract_after_a_limit_leaves_the_same_final_shape_in_the_history() {
             say(r#"{"reasoning": "r", "answer": "best guess"}"#),
         ],
     )
-    .map(|agent| agent.with_max_iterations(1));
+    .map(|agent| agent.max_iterations(1));
     let done = played.call(values! { question: "q" }).await;
     let last = serde_json::to_value(done.history.entries().last().unwrap()).unwrap();
     assert_eq!(last["values"], json!({"answer": "best guess"}));
@@ -267,9 +267,10 @@ async fn extract_after_a_limit_leaves_the_same_final_shape_in_the_history() {
 #[test]
 fn udspy_react_forward_sync() {
     let model = enact::model::ScriptedModel::new([call("submit", json!({"answer": "a"}))]);
-    let agent = ReAct::dynamic("question -> answer", Tools::new())
-        .unwrap()
-        .with_model(model);
+    let agent = ReAct::builder("question -> answer")
+        .model(model)
+        .build()
+        .unwrap();
     let done = agent
         .call(values! { question: "q" })
         .blocking()
@@ -282,9 +283,10 @@ fn udspy_react_forward_sync() {
 #[tokio::test]
 async fn udspy_sync_in_async_is_a_clear_error() {
     let model = enact::model::ScriptedModel::new([]);
-    let agent = ReAct::dynamic("question -> answer", Tools::new())
-        .unwrap()
-        .with_model(model);
+    let agent = ReAct::builder("question -> answer")
+        .model(model)
+        .build()
+        .unwrap();
     let error = agent
         .call(values! { question: "q" })
         .blocking()

@@ -21,11 +21,11 @@ async fn a_submit_says_how_sure_it_is() {
         call("submit", json!({"capital": "Paris", "confidence": 90})),
         call("submit", json!({"capital": "Paris", "confidence": 0.9})),
     ]);
-    let agent = ReAct::<Capital>::new(Tools::new())
-        .unwrap()
-        .with_confidence()
-        .unwrap()
-        .with_model(model);
+    let agent = ReAct::builder_for::<Capital>()
+        .confidence()
+        .model(model)
+        .build()
+        .unwrap();
     let input = CapitalInput {
         country: "France".to_owned(),
     };
@@ -49,7 +49,7 @@ async fn so_does_an_answer_after_a_limit() {
             say(json!({"reasoning": "r", "answer": "a", "confidence": 0.25}).to_string()),
         ],
     )
-    .map(|agent| agent.with_confidence().unwrap().with_max_iterations(1));
+    .map(|agent| agent.confidence().max_iterations(1));
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.termination, TerminationReason::MaxIterations);
     assert_eq!(done.confidence(), Some(0.25));
@@ -64,7 +64,7 @@ async fn nobody_is_asked_who_need_not_say() {
     );
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.confidence(), None);
-    let taken = ReAct::dynamic("question -> confidence: float", Tools::new()).unwrap();
-    let error = taken.with_confidence().unwrap_err();
+    let taken = ReAct::builder("question -> confidence: float").confidence();
+    let error = taken.build().unwrap_err();
     assert!(error.to_string().contains("confidence"), "{error}");
 }

@@ -24,10 +24,12 @@ fn texting(adapter: &str, replies: &[&str]) -> (ReAct, Arc<ScriptedModel>) {
             .with_capabilities(Capabilities::TEXT),
     );
     let choice: AdapterChoice = adapter.parse().unwrap();
-    let agent = ReAct::dynamic("question -> answer", search_and_add())
-        .unwrap()
-        .with_adapter(choice)
-        .with_model(model.clone());
+    let agent = ReAct::builder("question -> answer")
+        .tools(search_and_add())
+        .adapter(choice)
+        .model(model.clone())
+        .build()
+        .unwrap();
     (agent, model)
 }
 
@@ -265,11 +267,12 @@ async fn the_users_instructions_are_in_every_inner_prompt() {
         );
         let choice: AdapterChoice = adapter.parse().unwrap();
         let agent = played
-            .agent
-            .with_instructions("Answer like a pirate.")
-            .unwrap()
-            .with_adapter(choice)
-            .with_max_repairs(0);
+            .builder
+            .instructions("Answer like a pirate.")
+            .adapter(choice)
+            .max_repairs(0)
+            .build()
+            .unwrap();
         let _ = agent.call(values! { question: "q" }).await;
         played.model.abandon();
         for request in played.model.requests() {

@@ -40,11 +40,7 @@ async fn dspy_trajectory_truncation_compacts_the_view_and_keeps_the_record() {
             call("submit", json!({"answer": "a"})),
         ],
     )
-    .map(|agent| {
-        agent
-            .with_instructions("Answer briefly, in the house style.")
-            .unwrap()
-    });
+    .map(|agent| agent.instructions("Answer briefly, in the house style."));
     let done = played.call(values! { question: "the question" }).await;
     assert!(done.success());
     // The record keeps every step.
@@ -174,7 +170,7 @@ async fn an_overflow_while_extracting_is_compacted_too() {
             say(r#"{"reasoning": "r", "answer": "a"}"#),
         ],
     )
-    .map(|agent| agent.with_max_iterations(2));
+    .map(|agent| agent.max_iterations(2));
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.outputs["answer"], "a");
     assert_eq!(done.termination, TerminationReason::MaxIterations);

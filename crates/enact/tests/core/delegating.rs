@@ -16,9 +16,16 @@ use serde_json::json;
 use super::{Counted, agent, effectful_search, paused, search};
 
 fn researcher(tools: Tools, script: Vec<enact::model::ScriptStep>) -> ReAct {
-    ReAct::dynamic("topic -> summary", tools)
+    priced_researcher(tools, script, Prices::new())
+}
+
+fn priced_researcher(tools: Tools, script: Vec<enact::model::ScriptStep>, prices: Prices) -> ReAct {
+    ReAct::builder("topic -> summary")
+        .tools(tools)
+        .model(ScriptedModel::new(script))
+        .prices(prices)
+        .build()
         .unwrap()
-        .with_model(ScriptedModel::new(script))
 }
 
 fn ask(topic: &str) -> enact::model::ScriptStep {
@@ -152,7 +159,7 @@ async fn the_inner_agent_stays_within_what_the_outer_one_has_left() {
         Tools::new().with(tool),
         [ask("oak"), done()],
     )
-    .map(|agent| agent.with_limits(|limits| limits.token_budget = Some(6_000)));
+    .map(|agent| agent.limits(|limits| limits.token_budget = Some(6_000)));
     let outer = played.call(values! { question: "q" }).await;
     assert_eq!(outer.trajectory().steps()[0].observation, "partial");
     let usage = outer.run().usage();
@@ -175,9 +182,11 @@ async fn agents_that_call_each_other_come_to_an_end() {
         };
         let model = ScriptedModel::new(script);
         model.abandon();
-        let inner = ReAct::dynamic("topic -> summary", tools)
-            .unwrap()
-            .with_model(model);
+        let inner = ReAct::builder("topic -> summary")
+            .tools(tools)
+            .model(model)
+            .build()
+            .unwrap();
         tools = Tools::new().with(AgentTool::new(inner, "research", "Finds things out."));
     }
     let played = agent("question -> answer", tools, [ask("all"), done()]);
@@ -219,12 +228,13 @@ async fn an_agent_hands_over_by_name() {
         Tools::new(),
         vec![call("submit", json!({"summary": "a tree"}))],
     );
-    let translate = ReAct::dynamic("text, language -> translation", Tools::new())
-        .unwrap()
-        .with_model(ScriptedModel::new([call(
+    let translate = ReAct::builder("text, language -> translation")
+        .model(ScriptedModel::new([call(
             "submit",
             json!({"translation": "ein Baum"}),
-        )]));
+        )]))
+        .build()
+        .unwrap();
     let team = HandOver::among([
         AgentTool::new(research, "researcher", "Finds things out."),
         AgentTool::new(translate, "translator", "Translates texts."),
@@ -363,21 +373,21 @@ async fn what_the_inner_agent_costs_counts_and_is_limited() {
         output: 10.0,
     };
     let prices = || Prices::new().with("scripted", price);
-    let inner = researcher(
+    let inner = priced_researcher(
         Tools::new().with(search()),
         vec![
             call("search", json!({"query": "oak"})).costing(Usage::of_request(1_000, 0)),
             call("submit", json!({"summary": "a tree"})).costing(Usage::of_request(1_000, 0)),
         ],
-    )
-    .with_prices(prices());
+        prices(),
+    );
     let store = MemoryStore::new();
     let tool = AgentTool::new(inner, "research", "Finds.").with_store(store.clone());
     let script = [ask("oak"), done()].map(|step| step.costing(Usage::of_request(1_000, 0)));
     let played = agent("question -> answer", Tools::new().with(tool), script).map(|agent| {
         agent
-            .with_prices(prices())
-            .with_limits(|limits| limits.cost_budget = Some(0.5))
+            .prices(prices())
+            .limits(|limits| limits.cost_budget = Some(0.5))
     });
     let outer = played.call(values! { question: "q" }).await;
     assert_eq!(outer.run().cost(), Some(0.04));

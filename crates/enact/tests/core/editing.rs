@@ -123,12 +123,14 @@ async fn truth_an_edit_that_cannot_be_read_leaves_the_question_open() {
 async fn truth_an_answer_that_an_inner_agent_cannot_use_comes_back_to_the_person() {
     let count = Arc::new(AtomicUsize::new(0));
     let tool = Counted::new(effectful_search().require_confirmation(), count.clone());
-    let inner = ReAct::dynamic("topic -> summary", Tools::new().with(tool))
-        .unwrap()
-        .with_model(ScriptedModel::new([
+    let inner = ReAct::builder("topic -> summary")
+        .tools(Tools::new().with(tool))
+        .model(ScriptedModel::new([
             call("search", json!({"query": "oak"})),
             call("submit", json!({"summary": "a tree"})),
-        ]));
+        ]))
+        .build()
+        .unwrap();
     let tool = AgentTool::new(inner, "research", "Finds things out.");
     let first = ("research", json!({"topic": "oak"}));
     let (played, mut waiting) = waiting(Tools::new().with(tool), first).await;

@@ -9,8 +9,8 @@ use enact::model::{
 };
 use enact::run::{Call, Entry, Event, Limits, Rules};
 use enact::{
-    AdapterChoice, CancellationToken, ErrorKind, FnTool, Prediction, ReAct, TerminationReason,
-    ToolContext, ToolError, Tools, Values, values,
+    AdapterChoice, Builder, CancellationToken, ErrorKind, FnTool, Module, Prediction, ReAct,
+    TerminationReason, ToolContext, ToolError, Tools, Values, values,
 };
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
@@ -21,23 +21,24 @@ const ADAPTERS: [&str; 5] = ["chat", "json", "xml", "tagged", "native"];
 
 /// An agent and what a model says that speaks the language of its adapter.
 struct Speaking {
-    agent: ReAct,
+    builder: Builder<ReAct>,
     adapter: &'static str,
 }
 
 impl Speaking {
     fn new(adapter: &'static str, tools: Tools) -> Self {
         let choice: AdapterChoice = adapter.parse().unwrap();
-        let agent = ReAct::dynamic("question -> answer", tools)
-            .unwrap()
-            .with_adapter(choice);
-        Self { agent, adapter }
+        let builder = ReAct::builder("question -> answer")
+            .tools(tools)
+            .adapter(choice);
+        Self { builder, adapter }
     }
 
     fn said(&self, predictor: usize, entry: &Entry) -> ScriptStep {
         let choice: AdapterChoice = self.adapter.parse().unwrap();
         let words = choice.resolve(Capabilities::TEXT);
-        let task = self.agent.predictors()[predictor].1.task().clone();
+        let agent = self.builder.clone().build().unwrap();
+        let task = agent.predictors()[predictor].1.task().clone();
         say(words.render(&task, entry)[0].text())
     }
 
@@ -72,16 +73,16 @@ impl Speaking {
         self.said(1, &entry)
     }
 
-    fn with(self, change: impl FnOnce(ReAct) -> ReAct) -> Self {
+    fn with(self, change: impl FnOnce(Builder<ReAct>) -> Builder<ReAct>) -> Self {
         Self {
-            agent: change(self.agent),
+            builder: change(self.builder),
             ..self
         }
     }
 
     async fn play(&self, script: Vec<ScriptStep>) -> Prediction<Values> {
         let model = Arc::new(ScriptedModel::new(script));
-        let agent = self.agent.clone().with_model(model.clone());
+        let agent = self.builder.clone().model(model.clone()).build().unwrap();
         let outcome = agent.call(values! { question: "q" }).await;
         model.abandon();
         let done = outcome
@@ -117,8 +118,8 @@ fn usage(step: ScriptStep) -> ScriptStep {
 async fn every_reason_in_every_adapter() {
     for adapter in ADAPTERS {
         let speaking = || Speaking::new(adapter, searching());
-        let limits = |change: fn(&mut Limits)| speaking().with(|agent| agent.with_limits(change));
-        let rules = |change: fn(&mut Rules)| speaking().with(|agent| agent.with_rules(change));
+        let limits = |change: fn(&mut Limits)| speaking().with(|agent| agent.limits(change));
+        let rules = |change: fn(&mut Rules)| speaking().with(|agent| agent.rules(change));
 
         let agent = limits(|limits| limits.max_iterations = 2);
         let script = vec![
@@ -155,7 +156,7 @@ async fn every_reason_in_every_adapter() {
                 cached_input: None,
                 output: 1_000.0,
             };
-            agent.with_prices(Prices::new().with("scripted", price))
+            agent.prices(Prices::new().with("scripted", price))
         });
         let mut script: Vec<_> = ["a", "b"].map(|query| usage(agent.search(query))).into();
         script.push(usage(agent.answer("partial")));
@@ -224,7 +225,7 @@ async fn time_runs_out_for_tools_and_models_and_the_answer_still_comes() {
         )
         .timeout(Duration::from_secs(7_200));
         let agent = Speaking::new(adapter, Tools::new().with(slow)).with(|agent| {
-            agent.with_limits(|limits| limits.time_budget = Some(Duration::from_secs(10)))
+            agent.limits(|limits| limits.time_budget = Some(Duration::from_secs(10)))
         });
         let began = tokio::time::Instant::now();
         let done = agent
@@ -269,10 +270,12 @@ async fn a_model_that_takes_too_long_is_not_waited_for() {
     let script = ScriptedModel::new([call("search", json!({"query": "a"}))]);
     script.abandon();
     let model = Slow(script, Duration::from_secs(60));
-    let agent = ReAct::dynamic("question -> answer", searching())
-        .unwrap()
-        .with_limits(|limits| limits.time_budget = Some(Duration::from_secs(10)))
-        .with_model(model);
+    let agent = ReAct::builder("question -> answer")
+        .tools(searching())
+        .limits(|limits| limits.time_budget = Some(Duration::from_secs(10)))
+        .model(model)
+        .build()
+        .unwrap();
     let began = tokio::time::Instant::now();
     let error = agent.call(values! { question: "q" }).await.unwrap_err();
     // The steps had 8 seconds, the answer the other 2.

@@ -66,12 +66,14 @@ async fn truth_recorded_episodes_end_as_recorded() {
         let tools = Tools::new()
             .with(tool("Search", &model))
             .with(tool("Lookup", &model));
-        let agent = ReAct::dynamic("claim -> answer", tools)
-            .unwrap()
-            .with_adapter(Tagged::default())
-            .with_max_iterations(20)
-            .with_max_repairs(20)
-            .with_model(model.clone());
+        let agent = ReAct::builder("claim -> answer")
+            .tools(tools)
+            .adapter(Tagged::default())
+            .max_iterations(20)
+            .max_repairs(20)
+            .model(model.clone())
+            .build()
+            .unwrap();
         let outcome = agent.call(values! { claim: episode["claim"] }).await;
         model.abandon();
         // Nobody was cut off. One agent that never got its answer across is understood here.

@@ -4,26 +4,22 @@ use std::sync::Arc;
 
 use enact::model::{Capabilities, ScriptStep, ScriptedModel, calls, say};
 use enact::run::{Call, Entry, Record};
-use enact::{AdapterChoice, Completion, History, ReAct, Run, Values, values};
+use enact::{AdapterChoice, Builder, Completion, History, Module, ReAct, Run, Values, values};
 use serde_json::Value;
 
 use super::search_and_add;
 
-fn agent(adapter: &str) -> ReAct {
+fn builder(adapter: &str) -> Builder<ReAct> {
     let choice: AdapterChoice = adapter.parse().unwrap();
-    ReAct::dynamic(
-        "question -> answer: int, note: Optional[str]",
-        search_and_add(),
-    )
-    .unwrap()
-    .with_completion(Completion::Finish)
-    .unwrap()
-    .with_adapter(choice)
+    ReAct::builder("question -> answer: int, note: Optional[str]")
+        .tools(search_and_add())
+        .completion(Completion::Finish)
+        .adapter(choice)
 }
 
 /// What a model that speaks the adapter's language replies: a call, `finish`, the outputs.
 fn script(adapter: &str) -> Vec<ScriptStep> {
-    let agent = agent(adapter);
+    let agent = builder(adapter).build().unwrap();
     let choice: AdapterChoice = adapter.parse().unwrap();
     let words = choice.resolve(Capabilities::TEXT);
     let said = |predictor: usize, entry: Entry| {
@@ -68,7 +64,7 @@ fn script(adapter: &str) -> Vec<ScriptStep> {
 async fn promise_6_finish_runs_round_trip_and_resume_from_every_event_in_every_adapter() {
     for adapter in ["chat", "json", "xml", "tagged", "native"] {
         let model = Arc::new(ScriptedModel::new(script(adapter)));
-        let agent = agent(adapter).with_model(model.clone());
+        let agent = builder(adapter).model(model.clone()).build().unwrap();
         let done = agent
             .call(values! { question: "1 + 2?" })
             .await
@@ -91,8 +87,8 @@ async fn promise_6_finish_runs_round_trip_and_resume_from_every_event_in_every_a
             let cut = Run::try_from(records[..length].to_vec()).unwrap();
             let paid = cut.events().filter_map(|event| event.reply()).count();
             let rest = ScriptedModel::new(script(adapter).split_off(paid));
-            let again = agent.clone().with_model(rest).resume(cut).await.unwrap();
-            let again = again.finished().unwrap();
+            let other = builder(adapter).model(rest).build().unwrap();
+            let again = other.resume(cut).await.unwrap().finished().unwrap();
             assert_eq!(again.outputs, done.outputs, "{adapter} from {length}");
             assert_eq!(again.history, done.history, "{adapter} from {length}");
         }

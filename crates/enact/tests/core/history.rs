@@ -125,7 +125,12 @@ async fn an_imported_conversation_stands_before_the_current_turn() {
         );
         played.model.abandon();
         let choice: enact::AdapterChoice = adapter.parse().unwrap();
-        let agent = played.agent.with_adapter(choice).with_max_repairs(0);
+        let agent = played
+            .builder
+            .adapter(choice)
+            .max_repairs(0)
+            .build()
+            .unwrap();
         let _ = agent
             .call(values! { question: "And now?" })
             .history(&history)
@@ -256,7 +261,7 @@ async fn call_ids_stay_apart_from_those_of_demonstrations_and_history() {
             call("submit", json!({"answer": "b"})),
         ],
     )
-    .map(|agent| agent.with_demos(vec![enact::Demo::from(&done.history)]));
+    .map(|agent| agent.demos(vec![enact::Demo::from(&done.history)]));
     let _ = second
         .agent
         .call(values! { question: "q" })

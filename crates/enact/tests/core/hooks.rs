@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use enact::model::call;
 use enact::run::Observation;
-use enact::{Prediction, ReAct, Tools, Values, Verdict, values};
+use enact::{Builder, Prediction, ReAct, Tools, Values, Verdict, values};
 use serde_json::{Value, json};
 
 use super::{Counted, Played, agent, effectful_search, paused};
 
-fn searching(change: impl FnOnce(ReAct) -> ReAct) -> (Played, Arc<AtomicUsize>) {
+fn searching(change: impl FnOnce(Builder<ReAct>) -> Builder<ReAct>) -> (Played, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     let tools = Tools::new().with(Counted::new(effectful_search(), count.clone()));
     let script = [

@@ -237,7 +237,7 @@ async fn lesson_a_crash_at_step_47_of_50_costs_nothing_that_was_done() {
     let searches = |n: usize| call("search", json!({"query": format!("x {n}")}));
     let steps = (0..49).map(searches).chain([done()]);
     let played = agent("question -> answer", Tools::new().with(tool), steps)
-        .map(|agent| agent.with_max_iterations(60));
+        .map(|agent| agent.max_iterations(60));
     let store = MemoryStore::new();
     let call = played.agent.call(values! { question: "q" });
     let whole = call.store(store.clone()).await.unwrap().run().clone();

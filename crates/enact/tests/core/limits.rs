@@ -21,7 +21,7 @@ async fn dspy_error_retry_both_failures_are_recorded_and_extract_runs() {
             extracted("none"),
         ],
     )
-    .map(|agent| agent.with_max_iterations(2));
+    .map(|agent| agent.max_iterations(2));
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.trajectory().steps().len(), 2);
     for step in done.trajectory().steps() {

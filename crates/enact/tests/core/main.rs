@@ -9,10 +9,12 @@ mod asides;
 mod asking;
 mod bounds;
 mod budgets;
+mod building;
 mod changing;
 mod choice;
 mod circles;
 mod completion;
+mod composing;
 mod confidence;
 mod conformance;
 mod context;
@@ -49,7 +51,7 @@ mod writing;
 use std::sync::Arc;
 
 use enact::model::{ScriptStep, ScriptedModel};
-use enact::{FnTool, Outcome, Prediction, ReAct, ToolError, Tools, Values};
+use enact::{Builder, FnTool, Outcome, Prediction, ReAct, ToolError, Tools, Values};
 use serde_json::json;
 
 /// A tool that looks a word up, and one that adds.
@@ -98,6 +100,7 @@ pub fn failing() -> FnTool {
 
 /// An agent and its script, which must be played to its end.
 pub struct Played {
+    builder: Builder<ReAct>,
     pub agent: ReAct,
     pub model: Arc<ScriptedModel>,
 }
@@ -108,10 +111,12 @@ pub fn agent(
     script: impl IntoIterator<Item = ScriptStep>,
 ) -> Played {
     let model = Arc::new(ScriptedModel::new(script));
-    let agent = ReAct::dynamic(signature, tools)
-        .unwrap()
-        .with_model(model.clone());
-    Played { agent, model }
+    let builder = ReAct::builder(signature).tools(tools).model(model.clone());
+    Played {
+        agent: builder.clone().build().unwrap(),
+        builder,
+        model,
+    }
 }
 
 impl Played {
@@ -119,9 +124,11 @@ impl Played {
         self.agent.call(inputs).await.unwrap().finished().unwrap()
     }
 
-    pub fn map(self, change: impl FnOnce(ReAct) -> ReAct) -> Self {
+    pub fn map(self, change: impl FnOnce(Builder<ReAct>) -> Builder<ReAct>) -> Self {
+        let builder = change(self.builder);
         Self {
-            agent: change(self.agent),
+            agent: builder.clone().build().unwrap(),
+            builder,
             model: self.model,
         }
     }

@@ -58,7 +58,7 @@ async fn what_is_shown_of_a_structure_is_the_structure() {
             Tools::new().with(giving(json!({"count": 5_000, "rows": rows}))),
             [call("look", json!({})), done()],
         )
-        .map(|agent| agent.with_limits(|limits| limits.max_observation_tokens = tokens));
+        .map(|agent| agent.limits(|limits| limits.max_observation_tokens = tokens));
         played.call(values! { question: "q" }).await;
         let seen: Value = serde_json::from_str(&shown(&played)).unwrap();
         assert_eq!(seen["count"], 5_000);
@@ -73,7 +73,7 @@ async fn a_limit_of_zero_shows_all() {
         Tools::new().with(giving(long().into())),
         [call("look", json!({})), done()],
     )
-    .map(|agent| agent.with_limits(|limits| limits.max_observation_tokens = 0));
+    .map(|agent| agent.limits(|limits| limits.max_observation_tokens = 0));
     played.call(values! { question: "q" }).await;
     assert_eq!(shown(&played), long());
 }

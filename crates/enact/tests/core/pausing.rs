@@ -429,38 +429,3 @@ async fn a_run_goes_on_only_with_an_agent_that_fits_it() {
     let error = other.agent.resume(paused).await.unwrap_err();
     assert!(error.to_string().contains("delete_file"), "{error}");
 }
-
-#[tokio::test]
-async fn what_a_call_does_not_take_is_refused_not_ignored() {
-    let (played, paused, _) = waiting().await;
-    played.model.abandon();
-    let refused = [
-        played
-            .agent
-            .resume(paused.clone())
-            .max_iterations(3)
-            .await
-            .unwrap_err(),
-        played
-            .agent
-            .resume(paused.clone())
-            .run_id("x")
-            .await
-            .unwrap_err(),
-        played
-            .agent
-            .resume(paused)
-            .history(&enact::History::new())
-            .await
-            .unwrap_err(),
-        played
-            .agent
-            .call(values! { question: "q" })
-            .answer("x", Decision::Approve)
-            .await
-            .unwrap_err(),
-    ];
-    for error in refused {
-        assert_eq!(error.kind(), ErrorKind::Misuse);
-    }
-}

@@ -21,9 +21,10 @@ fn texts(model: &ScriptedModel, index: usize) -> Vec<String> {
 #[tokio::test]
 async fn predict_asks_once() {
     let model = scripted([say("Paris")]);
-    let qa = Predict::dynamic("question -> answer")
-        .unwrap()
-        .with_model(model.clone());
+    let qa = Predict::builder("question -> answer")
+        .model(model.clone())
+        .build()
+        .unwrap();
     let done = qa
         .call(values! { question: "Capital of France?" })
         .await
@@ -38,9 +39,8 @@ async fn predict_asks_once() {
 #[tokio::test]
 async fn predict_with_typed_outputs_and_demonstrations_in_order() {
     let model = scripted([say(r#"{"label": "spam", "score": "0.9"}"#)]);
-    let classify = Predict::dynamic(r#"text -> label: Literal["spam", "ham"], score: float"#)
-        .unwrap()
-        .with_demos(vec![
+    let classify = Predict::builder(r#"text -> label: Literal["spam", "ham"], score: float"#)
+        .demos(vec![
             Demo::new(
                 values! { text: "buy now" },
                 values! { label: "spam", score: 0.99 },
@@ -48,7 +48,9 @@ async fn predict_with_typed_outputs_and_demonstrations_in_order() {
             // An incomplete demonstration is shown as far as it goes.
             Demo::new(values! { text: "hello" }, values! { label: "ham" }),
         ])
-        .with_model(model.clone());
+        .model(model.clone())
+        .build()
+        .unwrap();
     let done = classify
         .call(values! { text: "win money" })
         .await
@@ -67,9 +69,10 @@ async fn predict_with_typed_outputs_and_demonstrations_in_order() {
 #[tokio::test]
 async fn chain_of_thought_reasons_before_it_answers() {
     let model = scripted([say(r#"{"reasoning": "2 and 2 make 4.", "answer": 4}"#)]);
-    let cot = ChainOfThought::dynamic("question -> answer: int")
-        .unwrap()
-        .with_model(model.clone());
+    let cot = ChainOfThought::builder("question -> answer: int")
+        .model(model.clone())
+        .build()
+        .unwrap();
     let done = cot
         .call(values! { question: "2+2?" })
         .await
@@ -84,9 +87,10 @@ async fn chain_of_thought_reasons_before_it_answers() {
 #[tokio::test]
 async fn dspy_ex_output_retries_succeed_within_the_budget_and_feed_the_error_back() {
     let model = scripted([say("no idea"), say(r#"{"answer": 4}"#)]);
-    let qa = Predict::dynamic("question -> answer: int")
-        .unwrap()
-        .with_model(model.clone());
+    let qa = Predict::builder("question -> answer: int")
+        .model(model.clone())
+        .build()
+        .unwrap();
     let done = qa
         .call(values! { question: "2+2?" })
         .await
@@ -103,10 +107,11 @@ async fn dspy_ex_output_retries_succeed_within_the_budget_and_feed_the_error_bac
 async fn dspy_ex_output_retries_stop_after_the_budget_and_zero_is_off() {
     for (budget, replies) in [(2, 3), (0, 1)] {
         let model = scripted((0..replies).map(|_| say("no idea")));
-        let qa = Predict::dynamic("question -> answer: int")
-            .unwrap()
-            .with_max_repairs(budget)
-            .with_model(model.clone());
+        let qa = Predict::builder("question -> answer: int")
+            .max_repairs(budget)
+            .model(model.clone())
+            .build()
+            .unwrap();
         let error = qa.call(values! { question: "2+2?" }).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NoAnswer);
         model.assert_complete();
@@ -115,9 +120,10 @@ async fn dspy_ex_output_retries_stop_after_the_budget_and_zero_is_off() {
 
 #[tokio::test]
 async fn missing_and_unknown_inputs_are_errors_that_show_the_signature() {
-    let qa = Predict::dynamic("question: str, k: int = 3 -> answer")
-        .unwrap()
-        .with_model(scripted([]));
+    let qa = Predict::builder("question: str, k: int = 3 -> answer")
+        .model(scripted([]))
+        .build()
+        .unwrap();
     let error = qa
         .call(values! { qestion: "typo", extra: 1 })
         .await
@@ -138,9 +144,10 @@ async fn missing_and_unknown_inputs_are_errors_that_show_the_signature() {
 #[tokio::test]
 async fn inputs_are_defaulted_and_coerced_without_loss() {
     let model = scripted([say("a"), say("b")]);
-    let qa = Predict::dynamic("question: str, k: int = 3 -> answer")
-        .unwrap()
-        .with_model(model.clone());
+    let qa = Predict::builder("question: str, k: int = 3 -> answer")
+        .model(model.clone())
+        .build()
+        .unwrap();
     let done = qa
         .call(values! { question: "q" })
         .await
@@ -159,13 +166,13 @@ async fn inputs_are_defaulted_and_coerced_without_loss() {
 
 #[tokio::test]
 async fn no_model_is_an_error_that_says_what_to_do() {
-    let qa = Predict::dynamic("question -> answer").unwrap();
+    let qa = Predict::builder("question -> answer").build().unwrap();
     let error = enact::scope(enact::Settings::new(), async {
         qa.call(values! { question: "q" }).await.unwrap_err()
     })
     .await;
     assert_eq!(error.kind(), ErrorKind::NoModel);
-    assert!(error.to_string().contains("with_model"));
+    assert!(error.to_string().contains("`model`"));
 }
 
 #[tokio::test]
@@ -176,9 +183,10 @@ async fn a_signature_value_works_like_an_arrow_string() {
     let model = Arc::new(
         ScriptedModel::new([say("[[ ## answer ## ]]\nyes")]).with_capabilities(Capabilities::TEXT),
     );
-    let qa = Predict::dynamic(signature)
-        .unwrap()
-        .with_model(model.clone());
+    let qa = Predict::builder(signature)
+        .model(model.clone())
+        .build()
+        .unwrap();
     let done = qa
         .call(values! { question: "q" })
         .await

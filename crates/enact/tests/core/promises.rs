@@ -10,8 +10,8 @@ use enact::model::{
 };
 use enact::run::{Call, Entry, Record};
 use enact::{
-    AdapterChoice, FnTool, History, Outcome, Prediction, ReAct, Run, ToolError, Tools, Values,
-    values,
+    AdapterChoice, Builder, FnTool, History, Module, Outcome, Prediction, ReAct, Run, ToolError,
+    Tools, Values, values,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -126,12 +126,16 @@ fn tools() -> Tools {
     Tools::new().with(echo.read_only()).with(moan.read_only())
 }
 
-fn agent(adapter: &str) -> ReAct {
+fn builder(adapter: &str) -> Builder<ReAct> {
     let adapter: AdapterChoice = adapter.parse().unwrap();
-    ReAct::dynamic("question -> answer", tools())
-        .unwrap()
-        .with_adapter(adapter)
-        .with_max_iterations(50)
+    ReAct::builder("question -> answer")
+        .tools(tools())
+        .adapter(adapter)
+        .max_iterations(50)
+}
+
+fn agent(adapter: &str) -> ReAct {
+    builder(adapter).build().unwrap()
 }
 
 /// What a model that speaks the adapter's language replies.
@@ -235,7 +239,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 fn play(adapter: &str, plan: &Plan) -> (Prediction<Values>, Vec<Request>) {
     let agent = agent(adapter);
     let model = Arc::new(ScriptedModel::new(script(&agent, adapter, plan)));
-    let agent = agent.with_model(model.clone());
+    let agent = builder(adapter).model(model.clone()).build().unwrap();
     let done = block_on(async { agent.call(values! { question: plan.question }).await });
     let done = done
         .unwrap_or_else(|error| panic!("{adapter}: {error}"))
@@ -291,7 +295,7 @@ proptest! {
             let paid = cut.steps().len();
             let agent = agent(adapter);
             let rest = script(&agent, adapter, &plan).split_off(paid);
-            let agent = agent.with_model(ScriptedModel::new(rest));
+            let agent = builder(adapter).model(ScriptedModel::new(rest)).build().unwrap();
             let again = block_on(async { agent.resume(cut).await }).unwrap().finished().unwrap();
             prop_assert_eq!(&again.outputs, &done.outputs);
             prop_assert_eq!(again.trajectory(), done.trajectory());
@@ -315,7 +319,7 @@ proptest! {
             steps.splice(at..at, [fail(ModelErrorKind::ContextLength, "too long"), say(said)]);
         }
         let model = Arc::new(ScriptedModel::new(steps));
-        let agent = agent.with_model(model.clone());
+        let agent = builder(adapter).model(model.clone()).build().unwrap();
         let done = block_on(async { agent.call(values! { question: plan.question }).await }).unwrap().finished().unwrap();
         prop_assert_eq!(&done.outputs, &plain.outputs);
         prop_assert_eq!(done.trajectory(), plain.trajectory());
@@ -338,7 +342,7 @@ proptest! {
     fn promise_7_no_aliasing(plans in prop::collection::vec(plan(), 2..4)) {
         let (earlier, _) = play("native", &plans[0]);
         let before = earlier.history.clone();
-        let agent = agent("native").with_model(ByQuestion::new(&plans));
+        let agent = builder("native").model(ByQuestion::new(&plans)).build().unwrap();
         let outcomes = block_on(async {
             let calls = plans.iter().enumerate().map(|(index, plan)| {
                 // The question names the plan; the tools yield, so that the runs interleave.
@@ -441,9 +445,11 @@ fn opaque_parts_and_images_survive_the_round_trip_and_are_sent_back() {
         call("photo", json!({})).with_opaque(signed),
         call("submit", json!({"answer": "a"})),
     ]));
-    let agent = ReAct::dynamic("question -> answer", Tools::new().with(picture))
-        .unwrap()
-        .with_model(model.clone());
+    let agent = ReAct::builder("question -> answer")
+        .tools(Tools::new().with(picture))
+        .model(model.clone())
+        .build()
+        .unwrap();
     let done = block_on(async { agent.call(values! { question: "q" }).await })
         .unwrap()
         .finished()

@@ -216,9 +216,11 @@ async fn udspy_unreadable_replies_are_retried_and_the_error_is_fed_back() {
         ])
         .with_capabilities(Capabilities::TEXT.with_response_schema(true)),
     );
-    let agent = ReAct::dynamic("question -> answer", Tools::new().with(search()))
-        .unwrap()
-        .with_model(model.clone());
+    let agent = ReAct::builder("question -> answer")
+        .tools(Tools::new().with(search()))
+        .model(model.clone())
+        .build()
+        .unwrap();
     let done = agent
         .call(values! { question: "q" })
         .await
@@ -251,9 +253,11 @@ async fn udspy_repairs_stop_after_the_budget_and_the_run_is_in_the_error() {
         say("{"),
     ])
     .with_capabilities(Capabilities::TEXT.with_response_schema(true));
-    let agent = ReAct::dynamic("question -> answer: int", search_and_add())
-        .unwrap()
-        .with_model(model);
+    let agent = ReAct::builder("question -> answer: int")
+        .tools(search_and_add())
+        .model(model)
+        .build()
+        .unwrap();
     let error = agent.call(values! { question: "q" }).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoAnswer);
     let run = error.run().expect("the run is kept");
@@ -297,9 +301,11 @@ async fn a_reply_cut_off_by_its_length_is_not_taken_for_whole() {
         say(r#"{"next_thought": "t", "next_tool_name": "submit", "next_tool_args": {"answer": "abc"}}"#),
     ])
     .with_capabilities(Capabilities::TEXT.with_response_schema(true));
-    let agent = ReAct::dynamic("question -> answer", search_and_add())
-        .unwrap()
-        .with_model(model);
+    let agent = ReAct::builder("question -> answer")
+        .tools(search_and_add())
+        .model(model)
+        .build()
+        .unwrap();
     let done = agent
         .call(values! { question: "q" })
         .await

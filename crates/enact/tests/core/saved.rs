@@ -4,21 +4,23 @@ use std::sync::Arc;
 
 use enact::model::{ScriptedModel, call};
 use enact::predictor::SavedModule;
-use enact::{ChainOfThought, Demo, ErrorKind, Predict, ReAct, Tools, values};
+use enact::{ChainOfThought, Demo, ErrorKind, Module, Predict, ReAct, Tools, values};
 use serde_json::json;
 
 use super::{add, failing, search, search_and_add};
 
 fn tuned() -> ReAct {
-    let mut agent = ReAct::dynamic("question -> answer", search_and_add()).unwrap();
+    let demo = Demo::new(values! { question: "demo?" }, values! { answer: "demo!" });
+    let mut agent = ReAct::builder("question -> answer")
+        .tools(search_and_add())
+        .demos([demo])
+        .build()
+        .unwrap();
     agent
         .predictor_mut("step")
         .unwrap()
         .set_instructions("Tuned: think twice.");
-    agent.with_demos(vec![Demo::new(
-        values! { question: "demo?" },
-        values! { answer: "demo!" },
-    )])
+    agent
 }
 
 #[tokio::test]
@@ -26,9 +28,11 @@ async fn tuned_state_goes_through_json_into_another_agent() {
     let json = serde_json::to_string_pretty(&tuned().save()).unwrap();
     let saved: SavedModule = serde_json::from_str(&json).unwrap();
     let model = Arc::new(ScriptedModel::new([call("submit", json!({"answer": "a"}))]));
-    let mut agent = ReAct::dynamic("question -> answer", search_and_add())
-        .unwrap()
-        .with_model(model.clone());
+    let mut agent = ReAct::builder("question -> answer")
+        .tools(search_and_add())
+        .model(model.clone())
+        .build()
+        .unwrap();
     agent.load(&saved).unwrap();
     assert_eq!(agent.save(), saved);
     let _ = agent.call(values! { question: "q" }).await.unwrap();
@@ -76,7 +80,8 @@ fn dspy_a_mismatch_is_named_and_nothing_is_changed() {
         assert_eq!(error.kind(), ErrorKind::State);
         error.to_string()
     };
-    let fresh = |signature: &str, tools: Tools| ReAct::dynamic(signature, tools).unwrap();
+    let fresh =
+        |signature: &str, tools: Tools| ReAct::builder(signature).tools(tools).build().unwrap();
     let text = load(
         fresh(
             "question -> answer",
@@ -96,10 +101,15 @@ fn dspy_a_mismatch_is_named_and_nothing_is_changed() {
     assert!(text.contains("99"), "{text}");
     let text = load(
         fresh("question -> answer", search_and_add()),
-        &Predict::dynamic("question -> answer").unwrap().save(),
+        &Predict::builder("question -> answer")
+            .build()
+            .unwrap()
+            .save(),
     );
     assert!(text.contains("predict") && text.contains("react"), "{text}");
-    let cot = ChainOfThought::dynamic("question -> answer").unwrap();
+    let cot = ChainOfThought::builder("question -> answer")
+        .build()
+        .unwrap();
     assert_eq!(cot.save().module, "chain_of_thought");
 }
 
@@ -111,7 +121,8 @@ fn construction_refuses_what_would_be_overridden_silently() {
             |_, _| async { Ok::<_, enact::ToolError>(1) },
         )
     };
-    let build = |signature: &str, tools: Tools| ReAct::dynamic(signature, tools).unwrap_err();
+    let build =
+        |signature: &str, tools: Tools| ReAct::builder(signature).tools(tools).build().unwrap_err();
     for name in ["submit", "finish"] {
         let error = build("question -> answer", Tools::new().with(spec(name)));
         assert_eq!(error.kind(), ErrorKind::Tools);
@@ -136,7 +147,10 @@ fn construction_refuses_what_would_be_overridden_silently() {
 
 #[test]
 fn built_in_wording_is_not_frozen_into_saved_state() {
-    let agent = ReAct::dynamic("question -> answer", search_and_add()).unwrap();
+    let agent = ReAct::builder("question -> answer")
+        .tools(search_and_add())
+        .build()
+        .unwrap();
     let json = serde_json::to_value(agent.save()).unwrap();
     for name in ["step", "extract", "summarise"] {
         assert!(

@@ -82,8 +82,8 @@ async fn finishing_is_a_step_and_a_run_that_waits_has_no_answer() {
         ],
     )
     .map(|agent| {
-        let agent = agent.with_completion(Completion::Finish).unwrap();
-        agent.with_adapter("chat".parse::<enact::AdapterChoice>().unwrap()).with_step_adapter(
+        let agent = agent.completion(Completion::Finish);
+        agent.adapter("chat".parse::<enact::AdapterChoice>().unwrap()).step_adapter(
             "native".parse::<enact::AdapterChoice>().unwrap(),
         )
     });

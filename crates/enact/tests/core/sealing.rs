@@ -65,12 +65,13 @@ async fn truth_a_sealed_run_is_recognised_and_a_changed_one_is_not() {
 #[tokio::test]
 async fn truth_runs_of_called_agents_are_sealed_too() {
     use enact::run::store::{MemoryStore, RunFilter, Store as _};
-    let inner = ReAct::dynamic("topic -> summary", Tools::new())
-        .unwrap()
-        .with_model(ScriptedModel::new([call(
+    let inner = ReAct::builder("topic -> summary")
+        .model(ScriptedModel::new([call(
             "submit",
             json!({"summary": "a tree"}),
-        )]));
+        )]))
+        .build()
+        .unwrap();
     let store = MemoryStore::new();
     let tool = AgentTool::new(inner, "research", "Finds things out.").with_store(store.clone());
     let played = agent(

@@ -37,8 +37,11 @@ async fn no_log_no_prompt_and_no_update_holds_a_secret() {
         call("leak", json!({"text": "ask"})),
         call("submit", json!({"answer": format!("It is {SECRET}.")})),
     ]));
-    let agent = ReAct::dynamic("question -> answer", Tools::new().with(leaky())).unwrap();
-    let agent = agent.with_model(Arc::clone(&model));
+    let agent = ReAct::builder("question -> answer")
+        .tools(Tools::new().with(leaky()))
+        .model(Arc::clone(&model))
+        .build()
+        .unwrap();
     let told = Arc::new(Mutex::new(String::new()));
     let listen = || {
         let told = Arc::clone(&told);
@@ -80,8 +83,10 @@ async fn an_error_that_quotes_a_key_is_told_without_it() {
         ModelErrorKind::Authentication,
         format!("wrong key: {SECRET}"),
     );
-    let agent = ReAct::dynamic("question -> answer", Tools::new()).unwrap();
-    let agent = agent.with_model(ScriptedModel::new([step]));
+    let agent = ReAct::builder("question -> answer")
+        .model(ScriptedModel::new([step]))
+        .build()
+        .unwrap();
     let call = agent.call(values! { question: "?" });
     let error = enact::scope(settings(), call.into_future())
         .await
@@ -104,13 +109,16 @@ async fn truth_a_problem_with_a_reply_quotes_no_part_of_a_secret() {
     let secret: String = (0..160_u8)
         .map(|n| char::from(b'a' + n % 26 * 7 % 26))
         .collect();
-    let agent = ReAct::dynamic("question -> answer: int", Tools::new().with(leaky())).unwrap();
-    let agent = agent.with_model(ScriptedModel::new([
-        call("submit", json!({"answer": secret})),
-        call("leak", json!({"text": [secret]})),
-        call(format!("leak {secret}"), json!({})),
-        call("submit", json!({"answer": 1})),
-    ]));
+    let agent = ReAct::builder("question -> answer: int")
+        .tools(Tools::new().with(leaky()))
+        .model(ScriptedModel::new([
+            call("submit", json!({"answer": secret})),
+            call("leak", json!({"text": [secret]})),
+            call(format!("leak {secret}"), json!({})),
+            call("submit", json!({"answer": 1})),
+        ]))
+        .build()
+        .unwrap();
     let settings = Settings::new().secrets(Secrets::new().with(&secret).unwrap());
     let call = agent.call(values! { question: "?" });
     let done = enact::scope(settings, call.into_future()).await.unwrap();
@@ -125,8 +133,10 @@ async fn truth_a_problem_with_inputs_quotes_no_part_of_a_secret() {
     let secret: String = (0..160_u8)
         .map(|n| char::from(b'a' + n % 26 * 7 % 26))
         .collect();
-    let agent = ReAct::dynamic("n: int -> answer", Tools::new()).unwrap();
-    let agent = agent.with_model(ScriptedModel::new([]));
+    let agent = ReAct::builder("n: int -> answer")
+        .model(ScriptedModel::new([]))
+        .build()
+        .unwrap();
     let settings = Settings::new().secrets(Secrets::new().with(&secret).unwrap());
     let call = agent.call(values! { n: secret });
     let error = enact::scope(settings, call.into_future())

@@ -50,10 +50,12 @@ async fn promise_5_the_server_sees_each_request_begin_with_the_one_before() {
         let model = OpenAi::new("test")
             .with_base_url(server.base_url())
             .unwrap();
-        let agent = ReAct::dynamic("question -> answer", search_and_add())
-            .unwrap()
-            .with_adapter(choice)
-            .with_model(model);
+        let agent = ReAct::builder("question -> answer")
+            .tools(search_and_add())
+            .adapter(choice)
+            .model(model)
+            .build()
+            .unwrap();
         let done = agent
             .call(values! { question: "What?" })
             .await

@@ -67,11 +67,8 @@ async fn truth_a_rule_from_outside_is_for_the_tool_that_it_was_set_for() {
     let search = || call("search", json!({"x": 1}));
     let inside =
         Changing::of([search_of("a"), tool("turn")]).turning_to([search_of("b"), tool("turn")]);
-    let played = played(&inside, [search(), turn(), search()]).map(|agent| {
-        agent
-            .with_confirmation("search", Confirmation::Never)
-            .unwrap()
-    });
+    let played = played(&inside, [search(), turn(), search()])
+        .map(|agent| agent.confirmation("search", Confirmation::Never));
     let first = paused(played.agent.call(values! { question: "q" }).await.unwrap());
     assert_eq!(observation(first.run(), 0), "search ran");
     assert_eq!(

@@ -163,7 +163,7 @@ async fn a_dropped_stream_cancels_the_run_cleanly() {
 
 #[tokio::test]
 async fn a_stream_has_the_settings_of_its_scope() {
-    let predict = Predict::dynamic("question -> answer").unwrap();
+    let predict = Predict::builder("question -> answer").build().unwrap();
     let settings = Settings::new().model(ScriptedModel::new([say("Paris")]));
     let run = enact::scope(settings, async {
         predict.call(values! { question: "q" }).stream()
@@ -178,7 +178,7 @@ async fn a_stream_has_the_settings_of_its_scope() {
 
 #[test]
 fn a_stream_outside_a_runtime_says_so() {
-    let predict = Predict::dynamic("question -> answer").unwrap();
+    let predict = Predict::builder("question -> answer").build().unwrap();
     let run = predict.call(values! { question: "q" }).stream();
     let error = futures_util::FutureExt::now_or_never(run.outcome()).unwrap();
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Misuse);
@@ -200,9 +200,10 @@ async fn an_error_in_the_middle_takes_back_what_was_told() {
             Box::pin(stream::iter([Ok(Chunk::Text("Par".into())), Err(error)]))
         }
     }
-    let predict = Predict::dynamic("question -> answer")
-        .unwrap()
-        .with_model(Breaks);
+    let predict = Predict::builder("question -> answer")
+        .model(Breaks)
+        .build()
+        .unwrap();
     let (heard, outcome) = hear(predict.call(values! { question: "q" }).stream()).await;
     assert_eq!(heard.taken_back, 1);
     heard.check();

@@ -17,7 +17,7 @@ fn done() -> ScriptStep {
 
 fn thinking(rules: ThoughtRules, script: Vec<ScriptStep>) -> Played {
     agent("question -> answer", search_and_add(), script)
-        .map(|agent| agent.with_rules(|all| all.thoughts = rules))
+        .map(|agent| agent.rules(|all| all.thoughts = rules))
 }
 
 fn last_message(played: &Played, request: usize) -> String {
@@ -116,7 +116,7 @@ async fn prompts_keep_all_thoughts_the_last_or_none_and_the_log_keeps_all() {
         let mut script = Vec::from(steps);
         script.push(done());
         let played = agent("question -> answer", search_and_add(), script)
-            .map(|agent| agent.with_rules(|rules| rules.thoughts_in_context = kept));
+            .map(|agent| agent.rules(|rules| rules.thoughts_in_context = kept));
         let run = played.call(values! { question: "q" }).await;
         let requests = played.model.requests();
         let prompt: Vec<String> = requests[3]
@@ -149,14 +149,13 @@ async fn a_thought_prompt_is_checked_when_it_is_set() {
         ("Think of {weather}.", "`{weather}` means nothing"),
         ("Think of {tools", "not closed"),
     ] {
-        let error = played.agent.clone().with_thought_prompt(wrong).unwrap_err();
+        let builder = played.builder.clone().thought_prompt(wrong);
+        let error = builder.build().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Template);
         assert!(error.to_string().contains(told), "{error}");
     }
     let played = played.map(|agent| {
-        agent
-            .with_thought_prompt("What of {outputs} is known? Which of {tools} helps? {{}}")
-            .unwrap()
+        agent.thought_prompt("What of {outputs} is known? Which of {tools} helps? {{}}")
     });
     played.call(values! { question: "q" }).await;
     let requests = played.model.requests();

@@ -1,7 +1,7 @@
 //! What tools may do and give.
 
 use enact::model::{Image, Message, Part, call, calls};
-use enact::{FnTool, ToolError, ToolOutput, Tools, values};
+use enact::{FnTool, Module, ToolError, ToolOutput, Tools, values};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -11,7 +11,7 @@ use enact::model::{
 };
 use enact::run::Entry;
 use enact::signature::{Signature, Validator};
-use enact::{Outcome, Predict, ReAct, RunStream, Tools, Update, values};
+use enact::{Module, Outcome, Predict, ReAct, RunStream, Tools, Update, values};
 use futures_util::stream;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -147,7 +147,7 @@ fn signature() -> Signature {
 }
 
 fn step_task() -> Task {
-    let agent = ReAct::dynamic(signature(), Tools::new()).unwrap();
+    let agent = ReAct::builder(signature()).build().unwrap();
     agent.predictors()[0].1.task().clone()
 }
 
@@ -225,10 +225,10 @@ proptest! {
             };
             let said = words.render(&task, &entry);
             let model = Slow::new(vec![chunks(&said[0], &sizes); 5]);
-            let agent = ReAct::dynamic(signature(), Tools::new())
-                .unwrap()
-                .with_model(model)
-                .with_adapter(adapter(name));
+            let agent = ReAct::builder(signature())
+                .model(model)
+                .adapter(adapter(name))
+                .build().unwrap();
             let (heard, outcome) = block_on(async {
                 hear(agent.call(values! { question: "q" }).stream()).await
             });
@@ -265,10 +265,10 @@ proptest! {
             };
             let said = words.render(&task, &entry);
             let model = Slow::new(vec![chunks(&said[0], &sizes); 4]);
-            let predict = Predict::dynamic(declared)
-                .unwrap()
-                .with_model(model)
-                .with_adapter(adapter(name));
+            let predict = Predict::builder(declared)
+                .model(model)
+                .adapter(adapter(name))
+                .build().unwrap();
             let (heard, outcome) = block_on(async {
                 hear(predict.call(values! { question: "q" }).stream()).await
             });
@@ -289,10 +289,10 @@ proptest! {
     ) {
         for name in ADAPTERS {
             let model = Slow::new(vec![text_chunks(&text, &sizes); 9]);
-            let agent = ReAct::dynamic("question -> answer, count: int", Tools::new())
-                .unwrap()
-                .with_model(model)
-                .with_adapter(adapter(name));
+            let agent = ReAct::builder("question -> answer, count: int")
+                .model(model)
+                .adapter(adapter(name))
+                .build().unwrap();
             let mut run_heard = Heard::default();
             block_on(async {
                 let mut run = agent.call(values! { question: "q" }).stream();
@@ -326,10 +326,11 @@ fn ordinary_replies_are_told_as_they_come() {
         };
         let said = words.render(&task, &entry);
         let model = Slow::new(vec![chunks(&said[0], &[3])]);
-        let agent = ReAct::dynamic(signature(), Tools::new())
-            .unwrap()
-            .with_model(model)
-            .with_adapter(adapter(name));
+        let agent = ReAct::builder(signature())
+            .model(model)
+            .adapter(adapter(name))
+            .build()
+            .unwrap();
         let (heard, outcome) =
             block_on(async { hear(agent.call(values! { question: "q" }).stream()).await });
         heard.check();
@@ -346,9 +347,10 @@ async fn thinking_is_not_told() {
         "<think>Hm, {\"a\"}.</think>\nParis",
         &[2],
     )]);
-    let predict = Predict::dynamic("question -> answer")
-        .unwrap()
-        .with_model(model);
+    let predict = Predict::builder("question -> answer")
+        .model(model)
+        .build()
+        .unwrap();
     let (heard, _) = hear(predict.call(values! { question: "q" }).stream()).await;
     heard.check();
     assert_eq!(heard.taken_back, 0);
@@ -360,9 +362,10 @@ async fn a_request_that_is_made_again_takes_back_what_was_told() {
     let mut reply = text_chunks("Lon", &[1]);
     reply.push(Chunk::Restart);
     reply.extend(text_chunks("Paris", &[2]));
-    let predict = Predict::dynamic("question -> answer")
-        .unwrap()
-        .with_model(Slow::new(vec![reply]));
+    let predict = Predict::builder("question -> answer")
+        .model(Slow::new(vec![reply]))
+        .build()
+        .unwrap();
     let (heard, _) = hear(predict.call(values! { question: "q" }).stream()).await;
     heard.check();
     assert_eq!(heard.taken_back, 1);

@@ -116,9 +116,10 @@ async fn it_can_do_what_all_of_them_can() {
 #[tokio::test]
 async fn the_log_says_who_answered() {
     let model = Fallback::new(named("a", [down()])).or(named("b", [say(r#"{"answer": "yes"}"#)]));
-    let qa = Predict::dynamic("question -> answer")
-        .unwrap()
-        .with_model(model);
+    let qa = Predict::builder("question -> answer")
+        .model(model)
+        .build()
+        .unwrap();
     let done = qa.call(values! { question: "Is it?" }).await.unwrap();
     let log = serde_json::to_value(done.finished().unwrap().run()).unwrap();
     assert_eq!(log[0]["agent"]["model"], "a");

@@ -26,15 +26,15 @@ struct Pair {
     b: i64,
 }
 
-fn agent() -> ReAct {
+fn agent(model: impl LanguageModel + 'static) -> ReAct {
     let add = FnTool::new("add", "Adds.", |args: Pair, _| async move {
         Ok::<_, ToolError>(args.a + args.b)
     });
-    ReAct::dynamic(
-        "question -> answer: int",
-        Tools::new().with(add.read_only()),
-    )
-    .unwrap()
+    ReAct::builder("question -> answer: int")
+        .tools(Tools::new().with(add.read_only()))
+        .model(model)
+        .build()
+        .unwrap()
 }
 
 /// The events of a run, without what differs between any two runs.
@@ -83,7 +83,7 @@ fn eventful() -> Vec<ScriptStep> {
 async fn a_run_replays_to_the_same_events() {
     let (_folder, file) = place();
     let model = Recording::to_file(ScriptedModel::new(eventful()), &file).unwrap();
-    let recorded = finished(agent().with_model(model)).await;
+    let recorded = finished(agent(model)).await;
     for loosely in [false, true] {
         let model = Replaying::open(&file).unwrap();
         let model = if loosely {
@@ -91,7 +91,7 @@ async fn a_run_replays_to_the_same_events() {
         } else {
             model.strictly()
         };
-        let replayed = finished(agent().with_model(model.clone())).await;
+        let replayed = finished(agent(model.clone())).await;
         assert_eq!(events(&replayed), events(&recorded));
         assert_eq!(model.left(), 0);
     }
@@ -130,10 +130,10 @@ async fn runs_side_by_side_replay_in_any_order() {
     };
     let steps = (0..4).map(|answer| call("submit", json!({"answer": answer})));
     let model = Recording::to_file(ScriptedModel::new(steps), &file).unwrap();
-    let first = ask_all(agent().with_model(model), questions.to_vec()).await;
+    let first = ask_all(agent(model), questions.to_vec()).await;
     let backwards = questions.into_iter().rev().collect();
     let model = Replaying::open(&file).unwrap();
-    assert_eq!(ask_all(agent().with_model(model), backwards).await, first);
+    assert_eq!(ask_all(agent(model), backwards).await, first);
 }
 
 #[tokio::test]

@@ -13,8 +13,11 @@ const SECRET: &str = "Qx7!Zk29-Wm4#Rt81-Lp6%Vc53";
 /// The log of a run that makes one call, approved if it has to be.
 async fn log_of(tool: FnTool, name: &str, args: Value) -> String {
     let model = ScriptedModel::new([call(name, args), call("submit", json!({"answer": "done"}))]);
-    let agent = ReAct::dynamic("question -> answer", Tools::new().with(tool)).unwrap();
-    let agent = agent.with_model(model);
+    let agent = ReAct::builder("question -> answer")
+        .tools(Tools::new().with(tool))
+        .model(model)
+        .build()
+        .unwrap();
     let settings = Settings::new().secrets(Secrets::new().with(SECRET).unwrap());
     let done = enact::scope(settings, async {
         match agent.call(values! { question: "?" }).await.unwrap() {

@@ -7,8 +7,11 @@ use serde_json::json;
 
 fn agent(script: impl IntoIterator<Item = ScriptStep>) -> ReAct {
     let tools = Tools::new().with(builtin::note()).with(builtin::ask_user());
-    let agent = ReAct::dynamic("task -> answer", tools).unwrap();
-    agent.with_model(ScriptedModel::new(script))
+    ReAct::builder("task -> answer")
+        .tools(tools)
+        .model(ScriptedModel::new(script))
+        .build()
+        .unwrap()
 }
 
 fn keep(text: &str) -> ScriptStep {

@@ -102,14 +102,15 @@ async fn what_is_out_of_time_or_left_behind_is_ended_with_all_that_it_started() 
 
     std::fs::remove_file(folder.path().join("pid")).unwrap();
     let tools = Tools::new().with(shell.with_timeout(Duration::from_millis(500)).shell());
-    let agent = ReAct::dynamic("task -> answer", tools).unwrap();
-    let agent = agent
-        .with_confirmation("shell", Confirmation::Never)
+    let agent = ReAct::builder("task -> answer")
+        .tools(tools)
+        .confirmation("shell", Confirmation::Never)
+        .model(ScriptedModel::new([
+            call("shell", json!({"command": LINGERS})),
+            call("submit", json!({"answer": "gave up"})),
+        ]))
+        .build()
         .unwrap();
-    let agent = agent.with_model(ScriptedModel::new([
-        call("shell", json!({"command": LINGERS})),
-        call("submit", json!({"answer": "gave up"})),
-    ]));
     let done = agent
         .call(values! { task: "?" })
         .await
@@ -125,12 +126,15 @@ async fn what_is_out_of_time_or_left_behind_is_ended_with_all_that_it_started() 
 async fn a_cancelled_run_ends_its_command() {
     let folder = TempDir::new().unwrap();
     let tools = Tools::new().with(Shell::in_folder(folder.path()).unwrap().shell());
-    let agent = ReAct::dynamic("task -> answer", tools).unwrap();
-    let agent = agent
-        .with_confirmation("shell", Confirmation::Never)
+    let agent = ReAct::builder("task -> answer")
+        .tools(tools)
+        .confirmation("shell", Confirmation::Never)
+        .model(ScriptedModel::new([call(
+            "shell",
+            json!({"command": LINGERS}),
+        )]))
+        .build()
         .unwrap();
-    let model = ScriptedModel::new([call("shell", json!({"command": LINGERS}))]);
-    let agent = agent.with_model(model);
     let token = CancellationToken::new();
     let stop = {
         let (token, pid) = (token.clone(), folder.path().join("pid"));
@@ -152,11 +156,14 @@ async fn a_person_is_asked_before_every_command() {
     let folder = TempDir::new().unwrap();
     let shell = Shell::in_folder(folder.path()).unwrap().shell();
     assert_eq!(shell.spec().effect, Effect::Effectful);
-    let agent = ReAct::dynamic("task -> answer", Tools::new().with(shell)).unwrap();
-    let agent = agent.with_model(ScriptedModel::new([
-        call("shell", json!({"command": "touch made"})),
-        call("submit", json!({"answer": "done"})),
-    ]));
+    let agent = ReAct::builder("task -> answer")
+        .tools(Tools::new().with(shell))
+        .model(ScriptedModel::new([
+            call("shell", json!({"command": "touch made"})),
+            call("submit", json!({"answer": "done"})),
+        ]))
+        .build()
+        .unwrap();
     let Outcome::Paused(paused) = agent.call(values! { task: "?" }).await.unwrap() else {
         panic!("it asks");
     };

@@ -7,7 +7,7 @@ use enact::model::{
     Chunk, Delivery, FinishReason, LanguageModel as _, MAX_CALLS, ModelErrorKind, OpenAi, Reply,
     Request, cut_endless, max_reply_bytes,
 };
-use enact::{ReAct, Tools, values};
+use enact::{ReAct, values};
 use enact_test_server::{TestServer, Turn};
 use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
@@ -100,9 +100,10 @@ async fn truth_a_model_that_repeats_itself_is_told_so() {
         Turn::call("submit", json!({"answer": "Because."})),
     ])
     .await;
-    let agent = ReAct::dynamic("question -> answer", Tools::new())
-        .unwrap()
-        .with_model(client(&server).with_replies_streamed());
+    let agent = ReAct::builder("question -> answer")
+        .model(client(&server).with_replies_streamed())
+        .build()
+        .unwrap();
     let done = agent.call(values! { question: "Why?" });
     let done = done.await.unwrap().finished().unwrap();
     assert_eq!(done.outputs["answer"], "Because.");

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use enact::model::{Recording, Replaying, ScriptedModel, call};
-//! use enact::{ReAct, Tools, values};
+//! use enact::{ReAct, values};
 //! use serde_json::json;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
@@ -14,16 +14,16 @@
 //! # let folder = tempfile::tempdir()?;
 //! # let file = folder.path().join("answer.jsonl");
 //! let real = ScriptedModel::new([call("submit", json!({"answer": 42}))]);
-//! let agent = ReAct::dynamic("question -> answer: int", Tools::new())?;
-//! let recorded = agent.clone().with_model(Recording::to_file(real, &file)?);
+//! let agent = ReAct::builder("question -> answer: int");
+//! let recorded = agent.clone().model(Recording::to_file(real, &file)?).build()?;
 //! recorded.call(values! { question: "6 * 7?" }).await?.finished()?;
 //!
-//! let replayed = agent.clone().with_model(Replaying::open(&file)?);
+//! let replayed = agent.clone().model(Replaying::open(&file)?).build()?;
 //! let done = replayed.call(values! { question: "6 * 7?" }).await?.finished()?;
 //! assert_eq!(done.outputs["answer"], 42);
 //!
 //! // Another question was not recorded.
-//! let replayed = agent.with_model(Replaying::open(&file)?);
+//! let replayed = agent.model(Replaying::open(&file)?).build()?;
 //! let other = replayed.call(values! { question: "6 * 8?" }).await.unwrap_err();
 //! assert!(other.to_string().contains("recorded: … * 7?"), "{other}");
 //! # Ok(())

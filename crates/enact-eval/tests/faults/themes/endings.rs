@@ -1,15 +1,15 @@
 //! Phrases and conditions of the user's own end a run.
 
-use enact::ReAct;
 use enact::TerminationReason::{Custom, Failure, Stalled, Success};
 use enact::run::{ActionKind, Rules, TraceStep};
+use enact::{Builder, ReAct};
 
 use super::in_all_adapters;
 use crate::scenario::{Scenario, answers, looks, partial, scenario, submits, succeeds};
 use crate::tools::{failing, set};
 
-fn ruled(change: fn(&mut Rules)) -> impl Fn(ReAct) -> ReAct {
-    move |agent| agent.with_rules(change)
+fn ruled(change: fn(&mut Rules)) -> impl Fn(Builder<ReAct>) -> Builder<ReAct> {
+    move |agent| agent.rules(change)
 }
 
 fn saw(step: &TraceStep, text: &str) -> bool {

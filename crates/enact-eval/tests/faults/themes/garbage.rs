@@ -201,7 +201,7 @@ fn of_models_that_call_tools() -> Vec<Scenario> {
             submits("a tree"),
         ]),
         scenario("garbage with no repairs allowed", partial(Failure))
-            .setup(|agent| agent.with_max_repairs(0))
+            .setup(|agent| agent.max_repairs(0))
             .script([says("").cut_off(), answers()]),
         scenario("four broken objects in a row", partial(Failure))
             .under("json")
@@ -234,7 +234,7 @@ fn while_answering() -> Vec<Scenario> {
             "garbage while answering, then an answer",
             partial(MaxIterations),
         )
-        .setup(|agent| agent.with_max_iterations(1))
+        .setup(|agent| agent.max_iterations(1))
         .script([looks("oak"), garbage(), says(""), answers()])
     })
     .collect();
@@ -243,7 +243,7 @@ fn while_answering() -> Vec<Scenario> {
             "garbage while answering for ever",
             fails(MaxIterations, ErrorKind::NoAnswer),
         )
-        .setup(|agent| agent.with_max_iterations(1))
+        .setup(|agent| agent.max_iterations(1))
         .script([
             looks("oak"),
             garbage(),

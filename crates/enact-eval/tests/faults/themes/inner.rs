@@ -1,6 +1,5 @@
 //! Agents as tools of agents: what fails inside is an error outside.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use enact::TerminationReason::{MaxIterations, Stalled};
@@ -18,8 +17,12 @@ fn research(tools: Tools, script: Vec<ScriptStep>) -> AgentTool {
     let model = ScriptedModel::new(script.into_iter().map(|step| step.costing(spent())));
     // A crash of the caller may leave some of the script to the next process.
     model.abandon();
-    let agent = ReAct::dynamic("query -> summary", tools).unwrap();
-    AgentTool::new(agent.with_model(Arc::new(model)), "research", "Finds out.")
+    let agent = ReAct::builder("query -> summary")
+        .tools(tools)
+        .model(model)
+        .build()
+        .unwrap();
+    AgentTool::new(agent, "research", "Finds out.")
 }
 
 fn spent() -> Usage {
@@ -104,7 +107,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             let inner = research(set([stuck("search")]), vec![looks_inside("oak")]);
             with(inner.with_timeout(Duration::from_secs(5)))
         })
-        .setup(|agent| agent.with_max_iterations(1))
+        .setup(|agent| agent.max_iterations(1))
         .script([uses("research", "oak"), answers()]),
         asks("an agent inside asks, and is answered", succeeds("a tree"))
             .script([uses("research", "oak"), submits("a tree")])

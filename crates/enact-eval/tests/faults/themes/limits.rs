@@ -7,7 +7,7 @@ use enact::TerminationReason::{
 };
 use enact::model::{Price, Prices};
 use enact::run::Limits;
-use enact::{Completion, ErrorKind, ReAct};
+use enact::{Builder, Completion, ErrorKind, ReAct};
 use serde_json::json;
 
 use super::in_all_adapters;
@@ -16,18 +16,18 @@ use crate::scenario::{
 };
 use crate::tools::{search, set, slow};
 
-fn limited(change: fn(&mut Limits)) -> impl Fn(ReAct) -> ReAct {
-    move |agent| agent.with_limits(change)
+fn limited(change: fn(&mut Limits)) -> impl Fn(Builder<ReAct>) -> Builder<ReAct> {
+    move |agent| agent.limits(change)
 }
 
 /// A thousandth for each token.
-fn priced(agent: ReAct) -> ReAct {
+fn priced(agent: Builder<ReAct>) -> Builder<ReAct> {
     let price = Price {
         input: 1_000.0,
         cached_input: None,
         output: 1_000.0,
     };
-    agent.with_prices(Prices::new().with("scripted", price))
+    agent.prices(Prices::new().with("scripted", price))
 }
 
 pub(super) fn scenarios() -> Vec<Scenario> {
@@ -85,7 +85,7 @@ fn counted() -> Vec<Scenario> {
                 ..partial(Success)
             },
         )
-        .setup(|agent| agent.with_completion(Completion::Finish).unwrap())
+        .setup(|agent| agent.completion(Completion::Finish))
         .script([
             looks("oak"),
             acts("That is all.", [("finish", json!({}))]),

@@ -83,14 +83,14 @@ fn others() -> Vec<Scenario> {
             "the connection breaks while answering, and the caller goes on",
             partial(MaxIterations),
         )
-        .setup(|agent| agent.with_max_iterations(1))
+        .setup(|agent| agent.max_iterations(1))
         .script([looks("oak"), request_fails(Connection), answers()])
         .resumed(1),
         scenario(
             "the content is refused while answering",
             stays_open(ErrorKind::Model(ContentFilter)),
         )
-        .setup(|agent| agent.with_max_iterations(1))
+        .setup(|agent| agent.max_iterations(1))
         .script([
             looks("oak"),
             request_fails(ContentFilter),
@@ -105,7 +105,7 @@ fn others() -> Vec<Scenario> {
             "the server takes no schema while answering",
             partial(MaxIterations),
         )
-        .setup(|agent| agent.with_max_iterations(1))
+        .setup(|agent| agent.max_iterations(1))
         .script([
             looks("oak"),
             looks("elm"),
@@ -165,7 +165,7 @@ fn too_long() -> Vec<Scenario> {
             "the prompt is too long while answering",
             partial(MaxIterations),
         )
-        .setup(|agent| agent.with_max_iterations(3))
+        .setup(|agent| agent.max_iterations(3))
         .script(then(vec![too_long(), too_long(), summarises(), answers()])),
         scenario("the summary is too long itself", succeeds("a tree")).script(then(vec![
             too_long(),

@@ -155,7 +155,7 @@ fn about_more() -> Vec<Scenario> {
             partial(MaxIterations).observing([DECLINED, DECLINED]),
         )
         .tools(asks)
-        .setup(|agent| agent.with_max_iterations(2))
+        .setup(|agent| agent.max_iterations(2))
         .script([uses("write", "oak"), uses("write", "elm"), answers()])
         .people([Says("no"), Says("no")]),
     ]
@@ -189,7 +189,7 @@ fn unanswered() -> Vec<Scenario> {
             succeeds("a tree").observing(["Nobody agreed to this call in time"]),
         )
         .tools(asks)
-        .setup(|agent| agent.with_limits(|limits| limits.answer_within = Some(Duration::ZERO)))
+        .setup(|agent| agent.limits(|limits| limits.answer_within = Some(Duration::ZERO)))
         .script(writes()),
     ]
 }

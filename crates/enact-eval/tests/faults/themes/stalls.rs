@@ -142,7 +142,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             partial(MaxIterations).does_not_recover_from(5),
         )
         .tools(|| set([failing("search")]))
-        .setup(|agent| agent.with_max_iterations(5))
+        .setup(|agent| agent.max_iterations(5))
         .script([
             looks("oak"),
             looks("elm"),
@@ -152,7 +152,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             answers(),
         ]),
         scenario("a threshold of two", partial(Stalled))
-            .setup(|agent| agent.with_limits(|limits| limits.stall_threshold = 2))
+            .setup(|agent| agent.limits(|limits| limits.stall_threshold = 2))
             .script([
                 looks("oak"),
                 looks("oak"),
@@ -162,7 +162,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             ]),
         scenario("nobody looks for circles", partial(MaxIterations))
             .setup(|agent| {
-                agent.with_limits(|limits| {
+                agent.limits(|limits| {
                     limits.stall_threshold = 0;
                     limits.max_iterations = 6;
                 })

@@ -81,11 +81,11 @@ fn cancellations() -> Vec<Scenario> {
             .script([looks("oak")])
             .stopped_by(stopped(When::After(is_finished))),
         scenario("cancelled when the loop is over", cancelled())
-            .setup(|agent| agent.with_max_iterations(1))
+            .setup(|agent| agent.max_iterations(1))
             .script([looks("oak")])
             .stopped_by(stopped(When::After(is_end_of_loop))),
         scenario("cancelled while the answer is extracted", cancelled())
-            .setup(|agent| agent.with_max_iterations(1))
+            .setup(|agent| agent.max_iterations(1))
             .script([looks("oak"), looks("elm"), answers()])
             .stopped_by(stopped(When::Asking(PredictorName::Extract, 1))),
         scenario("cancelled while the transcript is summarised", cancelled())
@@ -153,7 +153,7 @@ fn interruptions() -> Vec<Scenario> {
             "interrupted while the answer is extracted, then resumed",
             partial(MaxIterations),
         )
-        .setup(|agent| agent.with_max_iterations(1))
+        .setup(|agent| agent.max_iterations(1))
         .script([looks("oak"), looks("elm"), answers(), answers()])
         .stopped_by(stopped(When::Asking(PredictorName::Extract, 1)))
         .resumed(1),

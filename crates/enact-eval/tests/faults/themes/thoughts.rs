@@ -1,14 +1,14 @@
 //! Thoughts that are missing or worth nothing: asked for again, and taken in the end.
 
-use enact::ReAct;
 use enact::TerminationReason::{Failure, MaxIterations};
 use enact::run::ThoughtRules;
+use enact::{Builder, ReAct};
 
 use super::in_all_adapters;
 use crate::scenario::{Scenario, answers, looks, partial, says, scenario, submits, succeeds};
 
-fn strict(agent: ReAct) -> ReAct {
-    agent.with_rules(|rules| {
+fn strict(agent: Builder<ReAct>) -> Builder<ReAct> {
+    agent.rules(|rules| {
         rules.thoughts = ThoughtRules {
             required: true,
             min_length: 10,
@@ -54,7 +54,7 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             "poor thoughts until the steps are used up",
             partial(MaxIterations),
         )
-        .setup(|agent| strict(agent).with_max_iterations(1))
+        .setup(|agent| strict(agent).max_iterations(1))
         .script([poor(), poor(), poor(), poor(), answers()]),
         scenario(
             "poor thoughts, then nothing that can be read",

@@ -135,7 +135,7 @@ fn lost() -> Vec<Scenario> {
             partial(MaxIterations).does_not_recover_from(3),
         )
         .tools(|| set([failing("search")]))
-        .setup(|agent| agent.with_max_iterations(3))
+        .setup(|agent| agent.max_iterations(3))
         .script([looks("oak"), looks("elm"), looks("ash"), answers()]),
         scenario(
             "the same call fails until the agent counts as stalled",
@@ -155,9 +155,7 @@ fn lost() -> Vec<Scenario> {
             partial(Failure).does_not_recover_from(2),
         )
         .tools(|| set([failing("search")]))
-        .setup(|agent| {
-            agent.with_rules(|rules| rules.failure_phrases = vec!["I give up".to_owned()])
-        })
+        .setup(|agent| agent.rules(|rules| rules.failure_phrases = vec!["I give up".to_owned()]))
         .script([
             looks("oak"),
             looks("elm").thinking("One last search for elm, then I give up."),
@@ -168,23 +166,21 @@ fn lost() -> Vec<Scenario> {
             partial(MaxIterations).does_not_recover_from(2),
         )
         .tools(|| set([panicking("search")]))
-        .setup(|agent| agent.with_max_iterations(2))
+        .setup(|agent| agent.max_iterations(2))
         .script([looks("oak"), looks("elm"), answers()]),
         scenario(
             "the agent recovers, and the steps are used up all the same",
             partial(MaxIterations).does_not_recover_from(1),
         )
         .tools(|| set([failing("archive"), search()]))
-        .setup(|agent| agent.with_max_iterations(2))
+        .setup(|agent| agent.max_iterations(2))
         .script([uses("archive", "oak"), looks("oak"), answers()]),
         scenario(
             "a tool fails, and the agent says that it is done",
             succeeds("partial").recovers_from(1),
         )
         .tools(|| set([failing("search")]))
-        .setup(|agent| {
-            agent.with_rules(|rules| rules.success_phrases = vec!["that will do".to_owned()])
-        })
+        .setup(|agent| agent.rules(|rules| rules.success_phrases = vec!["that will do".to_owned()]))
         .script([
             looks("oak").thinking("I look for oak, and that will do."),
             answers(),
@@ -271,7 +267,7 @@ fn side_by_side() -> Vec<Scenario> {
             partial(MaxIterations).does_not_recover_from(4),
         )
         .tools(|| set([failing("archive"), panicking("index")]))
-        .setup(|agent| agent.with_max_iterations(2))
+        .setup(|agent| agent.max_iterations(2))
         .script([
             both("archive", "index"),
             both("index", "archive"),

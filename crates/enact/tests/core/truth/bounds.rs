@@ -53,13 +53,14 @@ async fn truth_ids_are_unique_over_turns_in_different_adapters() {
                 call("submit", json!({"answer": "a"})),
             ],
         }));
-        let agent = ReAct::dynamic("question -> answer", search_and_add()).unwrap();
-        let agent = agent.with_model(model.clone());
+        let agent = ReAct::builder("question -> answer")
+            .tools(search_and_add())
+            .model(model.clone());
         let agent = match json {
-            true => agent.with_adapter(Json),
-            false => agent.with_adapter(Native),
+            true => agent.adapter(Json),
+            false => agent.adapter(Native),
         };
-        (agent, model)
+        (agent.build().unwrap(), model)
     };
     let mut history = enact::History::new();
     for json in [true, true, false, true, false, false] {
@@ -115,7 +116,7 @@ async fn truth_examples_have_ids_of_their_own() {
             plain.clone(),
             plain,
         ];
-        agent.with_demos(demos)
+        agent.demos(demos)
     });
     played.call(values! { question: "q" }).await;
     assert_unique(&played.model.requests()[1].prompt);

@@ -41,7 +41,7 @@ async fn truth_calls_in_special_tokens_are_read() {
                 search_and_add(),
                 [say(said), submit(&adapter)],
             )
-            .map(|agent| agent.with_adapter(adapter.clone()));
+            .map(|agent| agent.adapter(adapter.clone()));
             let done = played.call(values! { question: "q" }).await;
             let trajectory = done.trajectory();
             let first = &trajectory.steps()[0];
@@ -71,7 +71,7 @@ async fn truth_what_is_meant_for_a_tool_is_no_answer() {
         for adapter in [AdapterChoice::Auto, Native.into()] {
             let script = [say(said), submit(&adapter)];
             let played = agent("question -> answer", search_and_add(), script)
-                .map(|agent| agent.with_adapter(adapter.clone()));
+                .map(|agent| agent.adapter(adapter.clone()));
             let done = played.call(values! { question: "q" }).await;
             assert_eq!(done.outputs["answer"], "5", "{adapter}: {said}");
             let trajectory = done.trajectory();
@@ -97,7 +97,7 @@ async fn truth_answers_that_are_json_code_or_tags_stay_answers() {
         "f(x) = x + 1",
     ] {
         let played = agent("question -> answer", search_and_add(), [say(said)])
-            .map(|agent| agent.with_adapter(Native));
+            .map(|agent| agent.adapter(Native));
         let done = played.call(values! { question: "q" }).await;
         assert_eq!(done.outputs["answer"], said);
     }
@@ -120,7 +120,7 @@ async fn truth_labelled_answers_are_read_without_their_labels() {
                 say(said),
             ];
             let played = agent("question -> answer", search_and_add(), script)
-                .map(|agent| agent.with_adapter(adapter.clone()));
+                .map(|agent| agent.adapter(adapter.clone()));
             let done = played.call(values! { question: "q" }).await;
             assert_eq!(done.outputs["answer"], "partial", "{adapter}: {said}");
         }

@@ -4,14 +4,15 @@ use enact::adapter::{AdapterChoice, Chat, Completion, Json, Tagged, Xml};
 use enact::model::{ScriptStep, ToolChoice, call, calls, fail, say};
 use enact::run::{Event, Notice};
 use enact::{
-    ChainOfThought, ErrorKind, Outcome, Prediction, ReAct, TerminationReason, Values, values,
+    Builder, ChainOfThought, ErrorKind, Outcome, Prediction, ReAct, TerminationReason, Values,
+    values,
 };
 use serde_json::json;
 
 use crate::{Played, agent, search_and_add};
 
 fn limited(script: impl IntoIterator<Item = ScriptStep>) -> Played {
-    agent("question -> answer", search_and_add(), script).map(|agent| agent.with_max_iterations(2))
+    agent("question -> answer", search_and_add(), script).map(|agent| agent.max_iterations(2))
 }
 
 fn two_steps() -> [ScriptStep; 2] {
@@ -40,8 +41,10 @@ async fn truth_chain_of_thought_takes_an_answer_without_its_reasoning() {
     let model = std::sync::Arc::new(enact::model::ScriptedModel::new([say(
         r#"{"answer": "yes"}"#,
     )]));
-    let module = ChainOfThought::dynamic("question -> answer").unwrap();
-    let module = module.with_model(model.clone());
+    let module = ChainOfThought::builder("question -> answer")
+        .model(model.clone())
+        .build()
+        .unwrap();
     let done = module.call(values! { question: "q" }).await.unwrap();
     assert_eq!(done.finished().unwrap().outputs["answer"], "yes");
 }
@@ -160,7 +163,7 @@ async fn truth_every_adapter_answers_at_a_limit_in_its_own_form() {
     for (adapter, [first, second, submit], bare) in adapters {
         for last in [submit, bare] {
             let played = limited([say(first), say(second), say(last)])
-                .map(|agent| agent.with_adapter(adapter.clone()));
+                .map(|agent| agent.adapter(adapter.clone()));
             let done = played.call(values! { question: "q" }).await;
             assert_eq!(done.outputs["answer"], "5", "{adapter}: {last}");
             assert_eq!(done.termination, TerminationReason::MaxIterations);
@@ -192,7 +195,7 @@ async fn truth_a_finished_agent_shows_its_last_thought_to_the_extraction() {
         say(r#"{"reasoning": "r", "answer": "42"}"#),
     ];
     let played = agent("question -> answer", search_and_add(), script)
-        .map(|agent| agent.with_completion(Completion::Finish).unwrap());
+        .map(|agent| agent.completion(Completion::Finish));
     let done = played.call(values! { question: "q" }).await;
     let prompt = played.model.requests()[1]
         .prompt
@@ -213,8 +216,8 @@ async fn truth_a_finished_agent_shows_its_last_thought_to_the_extraction() {
 
 #[tokio::test]
 async fn truth_failure_phrases_count_in_the_last_reply_too() {
-    let phrases = |agent: ReAct| {
-        agent.with_rules(|rules| rules.failure_phrases = vec!["cannot be done".to_owned()])
+    let phrases = |agent: Builder<ReAct>| {
+        agent.rules(|rules| rules.failure_phrases = vec!["cannot be done".to_owned()])
     };
     for last in [
         call("submit", json!({"answer": "nothing"})).thinking("This cannot be done."),
@@ -231,7 +234,7 @@ async fn truth_failure_phrases_count_in_the_last_reply_too() {
         say(r#"{"reasoning": "It cannot be done.", "answer": "none"}"#),
     ];
     let played = agent("question -> answer", search_and_add(), script)
-        .map(|agent| phrases(agent.with_completion(Completion::Finish).unwrap()));
+        .map(|agent| phrases(agent.completion(Completion::Finish)));
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.termination, TerminationReason::Failure);
 }

@@ -34,7 +34,7 @@ async fn truth_outputs_in_the_adapters_own_form_are_read_in_a_step() {
     ] {
         let script = [call_in(&adapter), say(reply)];
         let played = agent("question -> answer", search_and_add(), script)
-            .map(|agent| agent.with_adapter(adapter.clone()));
+            .map(|agent| agent.adapter(adapter.clone()));
         let done = played.call(values! { question: "q" }).await;
         assert_eq!(done.outputs["answer"], "5", "{adapter}: {reply}");
         assert!(done.success());
@@ -53,10 +53,11 @@ fn call_in(adapter: &AdapterChoice) -> enact::model::ScriptStep {
 }
 
 async fn predicted(arrow: &str, adapter: &AdapterChoice, reply: &str) -> Values {
-    let module = Predict::dynamic(arrow).unwrap();
-    let module = module
-        .with_model(ScriptedModel::new([say(reply)]))
-        .with_adapter(adapter.clone());
+    let module = Predict::builder(arrow)
+        .model(ScriptedModel::new([say(reply)]))
+        .adapter(adapter.clone())
+        .build()
+        .unwrap();
     let outcome = module.call(values! { question: "q" }).await.unwrap();
     outcome.finished().unwrap().outputs
 }
@@ -107,7 +108,7 @@ async fn truth_outputs_that_do_not_fit_are_said_to_be_wrong() {
         ),
     ];
     let played =
-        agent("question -> n: int", search_and_add(), script).map(|agent| agent.with_adapter(Xml));
+        agent("question -> n: int", search_and_add(), script).map(|agent| agent.adapter(Xml));
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.outputs["n"], 3);
     let notice = played.model.requests()[1]
@@ -230,9 +231,10 @@ proptest! {
             if at == 3 {
                 let signature = Signature::parse(&arrow).unwrap();
                 prop_assume!(!matches!(form, Form::SubmitCall | Form::SubmitObject | Form::SubmitCode));
-                let module = Predict::dynamic(signature).unwrap()
-                    .with_model(ScriptedModel::new([reply()]))
-                    .with_adapter(adapter.clone());
+                let module = Predict::builder(signature)
+                    .model(ScriptedModel::new([reply()]))
+                    .adapter(adapter.clone())
+                    .build().unwrap();
                 let outcome = module.call(values! { question: "q" }).await.unwrap();
                 return Ok(outcome.finished().unwrap().outputs);
             }
@@ -244,7 +246,7 @@ proptest! {
             };
             let played = agent(&arrow, search_and_add(), script).map(|agent| {
                 let steps = if at == 0 { 10 } else { 2 };
-                agent.with_adapter(adapter.clone()).with_max_iterations(steps)
+                agent.adapter(adapter.clone()).max_iterations(steps)
             });
             Ok(played.call(values! { question: "q" }).await.outputs)
         })?;

@@ -21,7 +21,7 @@ async fn submitted(ty: &str, written: &str) -> Result<(Value, String), String> {
     for (adapter, reply) in [native, json] {
         let arrow = format!("question -> x: {ty}");
         let played = agent(&arrow, search_and_add(), (0..9).map(|_| reply.clone()))
-            .map(|agent| agent.with_adapter(adapter).with_max_iterations(3));
+            .map(|agent| agent.adapter(adapter).max_iterations(3));
         let told = played.agent.call(values! { question: "q" }).await;
         played.model.abandon();
         found.push(match told {
@@ -112,7 +112,7 @@ async fn truth_nothing_is_invented_for_a_cut_off_value() {
         search_and_add(),
         [say(cut), say(submit)],
     )
-    .map(|agent| agent.with_adapter(Json));
+    .map(|agent| agent.adapter(Json));
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(
         done.outputs,

@@ -89,7 +89,7 @@ async fn truth_a_fixed_adapter_that_is_refused_says_so() {
             "takes no tools: use `--adapter json`",
         )],
     )
-    .map(|agent| agent.with_adapter(Native));
+    .map(|agent| agent.adapter(Native));
     let error = played.agent.call(values! { question: "q" }).await;
     let error = error.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Model(Kind::ToolsRefused));
@@ -108,7 +108,7 @@ async fn truth_a_fixed_adapter_does_without_a_schema() {
             step("submit", json!({"answer": "a"})),
         ],
     )
-    .map(|agent| agent.with_adapter(Json));
+    .map(|agent| agent.adapter(Json));
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.outputs["answer"], "a");
     assert_eq!(changes(done.run())[0].0, "json");
@@ -130,7 +130,7 @@ async fn truth_a_refused_format_at_the_very_end_costs_no_answer() {
                 say(r#"{"reasoning": "r", "answer": "a", "n": 3}"#),
             ],
         )
-        .map(|agent| agent.with_max_iterations(1));
+        .map(|agent| agent.max_iterations(1));
         let done = played.call(values! { question: "q" }).await;
         assert_eq!(done.outputs["n"], 3, "{kind:?}");
         assert_eq!(done.termination, TerminationReason::MaxIterations);
@@ -146,8 +146,11 @@ async fn truth_a_prediction_does_without_a_schema() {
         say(r#"{"a": 1, "b": 2}"#),
     ]));
     for adapter in [AdapterChoice::Auto] {
-        let module = Predict::dynamic("question -> a: int, b: int").unwrap();
-        let module = module.with_model(model.clone()).with_adapter(adapter);
+        let module = Predict::builder("question -> a: int, b: int")
+            .model(model.clone())
+            .adapter(adapter)
+            .build()
+            .unwrap();
         let done = module.call(values! { question: "q" }).await.unwrap();
         assert_eq!(done.finished().unwrap().outputs["b"], 2);
     }

@@ -35,8 +35,8 @@ fn submit() -> ScriptStep {
 async fn play(tools: Tools, threshold: u32, script: Vec<ScriptStep>) -> Prediction<Values> {
     let played = agent("question -> answer", tools, script).map(|agent| {
         agent
-            .with_max_iterations(40)
-            .with_limits(|limits| limits.stall_threshold = threshold)
+            .max_iterations(40)
+            .limits(|limits| limits.stall_threshold = threshold)
     });
     played.call(values! { question: "q" }).await
 }

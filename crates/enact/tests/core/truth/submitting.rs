@@ -62,11 +62,11 @@ async fn ended(
         At::Finish => vec![written(adapter, "finish", &json!({})), last],
     };
     let played = agent(arrow, search_and_add(), script).map(|agent| {
-        let agent = agent.with_adapter(adapter.clone());
+        let agent = agent.adapter(adapter.clone());
         match at {
-            At::Finish => agent.with_completion(Completion::Finish).unwrap(),
+            At::Finish => agent.completion(Completion::Finish),
             At::Step => agent,
-            _ => agent.with_max_iterations(2),
+            _ => agent.max_iterations(2),
         }
     });
     played.call(values! { question: "q" }).await
@@ -145,7 +145,7 @@ async fn truth_native_calls_count_under_every_adapter() {
             written(&adapter, "submit", &json!({"answer": "5"})),
         ];
         let played = agent("question -> answer", search_and_add(), script)
-            .map(|agent| agent.with_adapter(adapter.clone()));
+            .map(|agent| agent.adapter(adapter.clone()));
         let done = played.call(values! { question: "q" }).await;
         let trajectory = done.trajectory();
         assert_eq!(trajectory.steps()[0].observation, 5, "{adapter}");
@@ -176,11 +176,11 @@ async fn truth_reasoning_is_never_the_answer_but_may_hold_it() {
             }
             script.extend((0..20).map(|_| silent()));
             let played = agent("question -> answer", search_and_add(), script).map(|agent| {
-                let agent = agent.with_adapter(adapter.clone());
+                let agent = agent.adapter(adapter.clone());
                 match at {
-                    At::Finish => agent.with_completion(Completion::Finish).unwrap(),
-                    At::Step => agent.with_max_iterations(3),
-                    _ => agent.with_max_iterations(2),
+                    At::Finish => agent.completion(Completion::Finish),
+                    At::Step => agent.max_iterations(3),
+                    _ => agent.max_iterations(2),
                 }
             });
             let outcome = played.agent.call(values! { question: "q" }).await;

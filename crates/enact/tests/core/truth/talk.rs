@@ -32,7 +32,7 @@ async fn truth_an_announcement_is_no_answer() {
     ] {
         for adapter in [AdapterChoice::Auto, Native.into()] {
             let played = play([say(said), call("submit", json!({"answer": "5"}))])
-                .map(|agent| agent.with_adapter(adapter.clone()));
+                .map(|agent| agent.adapter(adapter.clone()));
             let done = played.call(values! { question: "q" }).await;
             assert_eq!(done.outputs["answer"], "5", "{adapter}: {said}");
             assert!(done.success());
@@ -58,8 +58,7 @@ async fn truth_calls_in_the_forms_of_other_models_are_read() {
     ] {
         for adapter in [AdapterChoice::Auto, Json.into()] {
             let submit = r#"{"next_thought": "t", "next_tool_name": "submit", "next_tool_args": {"answer": "5"}}"#;
-            let played =
-                play([say(said), say(submit)]).map(|agent| agent.with_adapter(adapter.clone()));
+            let played = play([say(said), say(submit)]).map(|agent| agent.adapter(adapter.clone()));
             let done = played.call(values! { question: "q" }).await;
             let trajectory = done.trajectory();
             let first = &trajectory.steps()[0];
@@ -112,7 +111,7 @@ async fn truth_a_fixed_native_adapter_stays() {
         say("Now I will call the search tool with the query."),
         say(r#"{"reasoning": "r", "answer": "from what was said"}"#),
     ])
-    .map(|agent| agent.with_adapter(Native));
+    .map(|agent| agent.adapter(Native));
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.outputs["answer"], "from what was said");
     assert_eq!(adapters_of(&done), Vec::<String>::new());

@@ -1,0 +1,350 @@
+//! Builders: what a module is to be, in any order, checked once when it is built.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::compose::{Module, Part};
+use super::core::{Core, Kind, Wiring};
+use super::{ChainOfThought, Predict, ReAct};
+use crate::adapter::{AdapterChoice, Completion};
+use crate::driver::{AfterCall, BeforeCall, Condition};
+use crate::error::Error;
+use crate::model::{LanguageModel, ModelOptions, Prices};
+use crate::predictor::{Demo, SavedModule};
+use crate::react::{Program, ProgramError, Verdict, fill_thought_prompt};
+use crate::run::{Limits, Observation, PredictorName, Rules, TraceStep};
+use crate::signature::{Dynamic, Field, Shape, Signature, SignatureError, Type, TypedSignature};
+use crate::tool::{Confirmation, Tools};
+
+/// The output that [`Builder::confidence`] adds.
+pub(super) const CONFIDENCE: &str = "confidence";
+
+/// How models that call tools natively are asked for a thought.
+const THOUGHT_PROMPT: &str = "Before each call say in plain text what you know, what is still \
+                              missing and why this call comes next.";
+
+/// Builds a module. The order of the calls does not matter, and everything is checked once, in
+/// `build`.
+///
+/// ```
+/// use enact::{ReAct, Tools};
+///
+/// let agent = ReAct::builder("question -> answer: int")
+///     .tools(Tools::new())
+///     .max_iterations(5)
+///     .build()?;
+///
+/// let error = ReAct::builder("question ->").build().unwrap_err();
+/// assert!(error.to_string().contains("output"));
+/// # Ok::<_, enact::Error>(())
+/// ```
+#[must_use = "a builder does nothing until it is built"]
+pub struct Builder<M> {
+    signature: Result<Signature, SignatureError>,
+    instructions: Option<String>,
+    tools: Tools,
+    confirmations: Vec<(String, Confirmation)>,
+    completion: Completion,
+    has_confidence: bool,
+    demos: Vec<Demo>,
+    options: ModelOptions,
+    limits: Limits,
+    rules: Rules,
+    thought_prompt: Option<String>,
+    saved: Option<SavedModule>,
+    wiring: Wiring,
+    module: PhantomData<fn() -> M>,
+}
+
+macro_rules! buildable {
+    ($name:ident, $what:literal) => {
+        impl $name<Dynamic> {
+            #[doc = concat!("Builds ", $what, " of an arrow string or a signature value.")]
+            pub fn builder<E>(signature: impl TryInto<Signature, Error = E>) -> Builder<Self>
+            where
+                E: Into<SignatureError>,
+            {
+                Builder::new(signature.try_into().map_err(Into::into))
+            }
+
+            #[doc = concat!("Builds ", $what, " of a signature that is a Rust type.")]
+            pub fn builder_for<S: TypedSignature>() -> Builder<$name<S>> {
+                Builder::new(Ok(S::signature()))
+            }
+        }
+
+        impl<S: Shape> Builder<$name<S>> {
+            /// Builds it, or says what is wrong.
+            ///
+            /// # Errors
+            /// When the signature, a tool, a rule about a tool, the prompt for thoughts, a program
+            /// or saved state does not fit.
+            pub fn build(mut self) -> Result<$name<S>, Error> {
+                let saved = self.saved.take();
+                let mut module = $name::of(self.core(Kind::$name)?);
+                if let Some(saved) = saved {
+                    module.load(&saved)?;
+                }
+                Ok(module)
+            }
+        }
+    };
+}
+
+buildable!(Predict, "a prediction");
+buildable!(ChainOfThought, "a reasoned prediction");
+buildable!(ReAct, "an agent");
+
+impl<M> Builder<M> {
+    fn new(signature: Result<Signature, SignatureError>) -> Self {
+        Self {
+            signature,
+            instructions: None,
+            tools: Tools::new(),
+            confirmations: Vec::new(),
+            completion: Completion::default(),
+            has_confidence: false,
+            demos: Vec::new(),
+            options: ModelOptions::default(),
+            limits: Limits::default(),
+            rules: Rules::default(),
+            thought_prompt: None,
+            saved: None,
+            wiring: Wiring::default(),
+            module: PhantomData,
+        }
+    }
+
+    /// Asks this model, whatever is set for the scope or the program.
+    pub fn model(mut self, model: impl LanguageModel + 'static) -> Self {
+        self.wiring.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Uses this adapter, whatever is set for the scope or the program.
+    pub fn adapter(mut self, adapter: impl Into<AdapterChoice>) -> Self {
+        self.wiring.adapter = Some(adapter.into());
+        self
+    }
+
+    /// Replaces the instructions of the signature, in every inner prompt.
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Shows the model these worked examples before each task.
+    pub fn demos(mut self, demos: impl IntoIterator<Item = Demo>) -> Self {
+        self.demos = demos.into_iter().collect();
+        self
+    }
+
+    /// How many replies in a row may be unreadable or call nothing that exists before
+    /// the model is no longer asked again; 3 unless set, 0 switches repairing off.
+    pub fn max_repairs(self, max_repairs: u32) -> Self {
+        self.change_limits(|limits| limits.max_repairs = max_repairs)
+    }
+
+    /// Samples this way in every inner request.
+    pub fn options(mut self, options: ModelOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Takes over what was tuned elsewhere, see [`Module::save`]. It counts more than demonstrations
+    /// and options that are set here.
+    pub fn load(mut self, saved: SavedModule) -> Self {
+        self.saved = Some(saved);
+        self
+    }
+
+    fn change_limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    fn core(self, kind: Kind) -> Result<Core, Error> {
+        let mut signature = self.signature?;
+        if let Some(instructions) = self.instructions {
+            signature = signature.with_instructions(instructions);
+        }
+        if self.has_confidence {
+            signature = signature.append_output(confidence())?;
+        }
+        let mut rules = self.confirmations.into_iter();
+        let tools = rules.try_fold(self.tools, |tools, (tool, rule)| {
+            tools.with_confirmation(&tool, rule)
+        });
+        let tools = tools.map_err(ProgramError::from)?;
+        let mut program = match kind {
+            Kind::Predict => Program::predict(signature)?,
+            Kind::ChainOfThought => Program::chain_of_thought(signature)?,
+            Kind::ReAct => Program::react(signature, &tools, self.completion)?,
+        };
+        program.limits = self.limits;
+        program.rules = self.rules;
+        program.checks_calls = self.wiring.before_call.is_some();
+        program.has_condition = self.wiring.condition.is_some();
+        let note = match &self.thought_prompt {
+            Some(template) => Some(fill_thought_prompt(template, &program)?),
+            None if program.rules.thoughts.required => Some(THOUGHT_PROMPT.to_owned()),
+            None => None,
+        };
+        for name in PredictorName::ALL {
+            let options = self.options.clone();
+            program.predictor_mut(name).set_options(options);
+        }
+        // The one that chooses calls, or the only one.
+        let first = program.predictor_mut(PredictorName::Step);
+        first.set_demos(self.demos);
+        first.set_note(note);
+        self.wiring.check(&program)?;
+        Ok(Core::new(kind, program, tools, self.wiring))
+    }
+}
+
+impl<S: Shape> Builder<ReAct<S>> {
+    /// The tools of the agent; none unless set.
+    pub fn tools(mut self, tools: Tools) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// How the agent comes to its outputs: `submit` by default, or `finish` and an extraction.
+    pub fn completion(mut self, completion: Completion) -> Self {
+        self.completion = completion;
+        self
+    }
+
+    /// Has the model say how sure it is, from 0 to 1, whichever way it comes to its outputs: read it
+    /// with [`Prediction::confidence`](crate::Prediction::confidence). It is what the model says of
+    /// itself, no probability.
+    pub fn confidence(mut self) -> Self {
+        self.has_confidence = true;
+        self
+    }
+
+    /// Uses this adapter for the steps only.
+    pub fn step_adapter(mut self, adapter: impl Into<AdapterChoice>) -> Self {
+        self.wiring.step_adapter = Some(adapter.into());
+        self
+    }
+
+    /// How many steps a run may take before it has to answer; 10 unless set. The other names for
+    /// it are `max_iters` and `max_steps`.
+    pub fn max_iterations(self, max_iterations: u32) -> Self {
+        self.change_limits(|limits| limits.max_iterations = max_iterations)
+    }
+
+    /// Changes how far a run may go: `limits(|limits| limits.token_budget = Some(50_000))`.
+    pub fn limits(self, change: impl FnOnce(&mut Limits)) -> Self {
+        self.change_limits(change)
+    }
+
+    /// Changes by which rules a run thinks and ends:
+    /// `rules(|rules| rules.success_phrases = vec!["I have it".into()])`.
+    pub fn rules(mut self, change: impl FnOnce(&mut Rules)) -> Self {
+        change(&mut self.rules);
+        self
+    }
+
+    /// Tells the model how to think before each call. `{inputs}`, `{outputs}` and `{tools}` stand for
+    /// the names of those; anything else in braces is an error.
+    pub fn thought_prompt(mut self, template: impl Into<String>) -> Self {
+        self.thought_prompt = Some(template.into());
+        self
+    }
+
+    /// What tokens cost. A cost budget needs it, and a trace tells the cost by it.
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.wiring.prices = prices;
+        self
+    }
+
+    /// Looks at every call before it runs, after its arguments were checked: lets it run, changes
+    /// its arguments, vetoes it with a message for the model, or has a person asked. A check that
+    /// panics is a veto.
+    pub fn before_call(
+        mut self,
+        check: impl Fn(&crate::run::Call) -> Verdict + Send + Sync + 'static,
+    ) -> Self {
+        self.wiring.before_call = Some(BeforeCall::new(check));
+        self
+    }
+
+    /// Looks at what every call gave, and says what is written down and shown to the model instead.
+    /// If it panics, that is an error observation, and what the call gave is not shown.
+    pub fn after_call(
+        mut self,
+        change: impl Fn(&crate::run::Call, Observation) -> Observation + Send + Sync + 'static,
+    ) -> Self {
+        self.wiring.after_call = Some(AfterCall::new(change));
+        self
+    }
+
+    /// Ends the loop when this says so of a step that is over: the agent answers from what it has,
+    /// and the reason is [`Custom`](crate::TerminationReason::Custom). A panic ends it, too.
+    pub fn ending_when(
+        mut self,
+        condition: impl Fn(&TraceStep) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.wiring.condition = Some(Condition::new(condition));
+        self
+    }
+
+    /// Sets from outside when a person is asked about calls of a tool, whatever the tool says.
+    pub fn confirmation(mut self, tool: impl Into<String>, confirmation: Confirmation) -> Self {
+        self.confirmations.push((tool.into(), confirmation));
+        self
+    }
+
+    /// Gives the outputs by this program when the loop has ended without them, instead of a request
+    /// that reasons first. It gets the inputs of the agent and `trajectory`, and gives its outputs. A
+    /// [`Predict`] saves the reasoning; [`Signature::with_trajectory`] is its signature.
+    pub fn extraction(mut self, program: impl Module + 'static) -> Self {
+        self.wiring.extraction = Some(Part::new(program));
+        self
+    }
+
+    /// Summarises by this program what no longer fits into a prompt. It gets `task` and `transcript`,
+    /// and gives `summary`.
+    pub fn compaction(mut self, program: impl Module + 'static) -> Self {
+        self.wiring.compaction = Some(Part::new(program));
+        self
+    }
+}
+
+fn confidence() -> Field {
+    let schema = serde_json::json!({"type": "number", "minimum": 0, "maximum": 1});
+    Field::new(CONFIDENCE, Type::schema(CONFIDENCE, schema))
+        .describe("How sure you are of the other outputs: from 0, a guess, to 1, certain.")
+}
+
+impl<M> Clone for Builder<M> {
+    fn clone(&self) -> Self {
+        Self {
+            signature: self.signature.clone(),
+            instructions: self.instructions.clone(),
+            tools: self.tools.clone(),
+            confirmations: self.confirmations.clone(),
+            completion: self.completion,
+            has_confidence: self.has_confidence,
+            demos: self.demos.clone(),
+            options: self.options.clone(),
+            limits: self.limits,
+            rules: self.rules.clone(),
+            thought_prompt: self.thought_prompt.clone(),
+            saved: self.saved.clone(),
+            wiring: self.wiring.clone(),
+            module: PhantomData,
+        }
+    }
+}
+
+impl<M> fmt::Debug for Builder<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arrow = self.signature.as_ref().map(Signature::arrow);
+        f.debug_tuple("Builder").field(&arrow).finish()
+    }
+}

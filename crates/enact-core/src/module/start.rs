@@ -1,0 +1,226 @@
+//! How a call begins: the effects that its run is driven by, and the state it starts from.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::core::Core;
+use crate::driver::{self, Durability, Effects, Local, Redacted, Stored, Traced};
+use crate::error::{Error, ErrorKind};
+use crate::react::{RunState, Wording};
+use crate::run::store::{Lease, Store, StoreError, StoreErrorKind};
+use crate::run::{
+    AgentSpec, AnswerError, Decision, Event, History, Limits, Parent, PredictorName, Record, Run,
+    Started,
+};
+use crate::settings;
+use crate::signature::Values;
+
+/// Where a run is kept, and the right to write to it.
+pub(super) type Kept = (Arc<dyn Store>, Lease);
+
+/// Puts effects around those of a call.
+pub(super) type Through = dyn FnOnce(Box<dyn Effects>) -> Box<dyn Effects> + Send;
+
+/// An answer as it was given.
+#[derive(Debug)]
+pub(super) enum Given {
+    Decision(String, Decision),
+    Text(String),
+}
+
+/// What the run is driven by: the work in this process, kept in a store if there is one, by an engine
+/// if one is given.
+fn effects(local: Local, kept: Option<Kept>, through: Option<Box<Through>>) -> Box<dyn Effects> {
+    let (secrets, models) = (local.secrets.clone(), local.models.clone());
+    let mut effects: Box<dyn Effects> = match kept {
+        Some((store, lease)) => Box::new(Stored::new(local, store, lease)),
+        None => Box::new(local),
+    };
+    if let Some(through) = through {
+        effects = through(effects);
+    }
+    if !secrets.is_empty() {
+        effects = Box::new(Redacted::new(effects, secrets.clone()));
+    }
+    if driver::is_heard() {
+        let content = settings::has_content_in_spans().then_some(secrets);
+        effects = Box::new(Traced::new(effects, models, content));
+    }
+    effects
+}
+
+/// What a new run begins with.
+pub(super) struct Opening {
+    pub(super) inputs: Values,
+    pub(super) history: History,
+    pub(super) run_id: String,
+    pub(super) limits: Limits,
+    pub(super) parent: Option<Parent>,
+    pub(super) is_unattended: bool,
+}
+
+pub(super) async fn begin(
+    core: &Core,
+    (local, wording, agent): (Local, Wording, AgentSpec),
+    (store, through): (Option<Arc<dyn Store>>, Option<Box<Through>>),
+    opening: Opening,
+) -> Result<(Box<dyn Effects>, RunState), Error> {
+    let Opening {
+        inputs,
+        history,
+        run_id,
+        limits,
+        parent,
+        is_unattended,
+    } = opening;
+    if limits.cost_budget.is_some() {
+        let asked = PredictorName::ALL;
+        if let Some(unknown) = asked.iter().find(|name| !agent.prices.contains_key(name)) {
+            let message = format!(
+                "the cost is limited, and the price of the model for `{}` is not known: give it \
+                 with `prices`",
+                unknown.as_str()
+            );
+            return Err(Error::new(ErrorKind::NoPrice, message));
+        }
+    }
+    let kept = match store {
+        Some(store) => {
+            let lease = store.acquire(&run_id).await?;
+            Some((store, lease))
+        }
+        None => None,
+    };
+    let mut started = Started::new(run_id, agent, inputs);
+    started.history = history;
+    started.limits = limits;
+    started.rules = core.program().rules.clone();
+    started.parent = parent;
+    started.is_unattended = is_unattended;
+    let mut event = driver::redacted(Event::began(started), &local.secrets)?;
+    if let Some(key) = settings::current_seal_key() {
+        // As it stands in the log, without secrets.
+        event = event.sealed(&key);
+    }
+    let effects = effects(local, kept, through);
+    let record = Record {
+        position: 0,
+        at: effects.now(),
+        event,
+    };
+    let appended = effects.append(vec![record], Durability::Now).await;
+    let mut appended = appended.map_err(driver::error_of)?.into_iter();
+    let record = appended
+        .next()
+        .ok_or_else(|| Error::new(ErrorKind::Misuse, "the engine kept no start of the run"))?;
+    let state = RunState::begin(core.program().clone(), wording, record)?;
+    Ok((effects, state))
+}
+
+/// Puts a run under the care of a store: it takes in what it does not know of the run, and must not
+/// know more or other than the run says.
+pub(super) async fn adopt(store: Arc<dyn Store>, run: &Run) -> Result<Kept, Error> {
+    let lease = store.acquire(run.id()).await?;
+    let ours = run.records().len() as u64;
+    match store.load(run.id()).await {
+        Ok(known) => {
+            let theirs = known.run.records();
+            let (Some(rest), true) = (
+                run.records().get(theirs.len()..),
+                run.records().starts_with(theirs),
+            ) else {
+                return Err(StoreError::position(run.id(), theirs.len() as u64, ours).into());
+            };
+            if !rest.is_empty() {
+                store.append(&lease, rest).await?;
+            }
+        }
+        Err(error) if error.kind() == StoreErrorKind::NotFound => {
+            store.append(&lease, run.records()).await?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok((store, lease))
+}
+
+pub(super) fn resume(
+    core: &Core,
+    (local, wording, agent): (Local, Wording, AgentSpec),
+    (kept, through): (Option<Kept>, Option<Box<Through>>),
+    run: Run,
+) -> Result<(Box<dyn Effects>, RunState), Error> {
+    let mut began = run.started().agent.clone();
+    let mut program = core.program().clone();
+    // Which tools the run has is what its log says. What is different by now is taken in before
+    // anything else happens.
+    if !local.has_tools(&began.tools) {
+        program = Arc::new(program.with_tools(began.tools.clone())?);
+    }
+    if core.tools().may_change() {
+        began.tools.clear();
+    }
+    if let Some(difference) = began.difference(&agent) {
+        let message = format!("the run was made by another agent: {difference}");
+        return Err(Error::new(ErrorKind::Log, message).with_run(run));
+    }
+    let state = RunState::resume(program, wording, run)?;
+    Ok((effects(local, kept, through), state))
+}
+
+pub(super) async fn answer(
+    state: &mut RunState,
+    effects: &dyn Effects,
+    decisions: Vec<Given>,
+) -> Result<(), Error> {
+    let expired = driver::expire(state, effects).await;
+    expired.map_err(driver::error_of)?;
+    for given in decisions {
+        let event = match given {
+            Given::Decision(confirmation_id, decision) => {
+                state.answer(&confirmation_id, decision)?
+            }
+            Given::Text(text) => {
+                let open: Vec<_> = state.open_questions().collect();
+                let [question] = open.as_slice() else {
+                    return Err(AnswerError::NotOne(open.len()).into());
+                };
+                state.answer(&question.confirmation_id, question.read(&text)?)?
+            }
+        };
+        let recorded = driver::record(state, effects, [event], Durability::Now).await;
+        recorded.map_err(driver::error_of)?;
+    }
+    Ok(())
+}
+
+/// The inputs, if they fit. What is wrong with them is said without secrets, which a message would
+/// quote in part.
+pub(super) fn checked(core: &Core, values: Values) -> Result<Values, Error> {
+    let secrets = settings::secrets();
+    if secrets.is_empty() {
+        return Ok(core.program().check_inputs(values)?);
+    }
+    let given = values.clone();
+    core.program().check_inputs(values).or_else(|_| {
+        let named = given.into_iter().map(|(name, mut value)| {
+            secrets.redact_value(&mut value);
+            (name, value)
+        });
+        Ok(core.program().check_inputs(named.collect())?)
+    })
+}
+
+pub(super) fn values_of(input: &impl serde::Serialize) -> Result<Values, Error> {
+    match serde_json::to_value(input) {
+        Ok(Value::Object(values)) => Ok(values),
+        Ok(_) => Err(Error::new(
+            ErrorKind::Input,
+            "the inputs are not a map of fields",
+        )),
+        Err(error) => {
+            let message = format!("the inputs cannot be written as JSON: {error}");
+            Err(Error::new(ErrorKind::Input, message).with_source(error))
+        }
+    }
+}
