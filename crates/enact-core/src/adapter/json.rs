@@ -1,5 +1,7 @@
 //! One JSON object per message.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::live::{Live, ObjectReader};
@@ -206,7 +208,7 @@ fn talk(text: &str) -> Read<StepReply> {
     }
 }
 
-fn step(thought: &str, calls: &[Call]) -> String {
+fn step(thought: &str, calls: &[Arc<Call>]) -> String {
     let args = |call: &Call| match &call.raw {
         Some(raw) => Value::String(raw.clone()),
         None => Value::Object(call.args.clone()),

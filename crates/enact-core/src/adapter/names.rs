@@ -7,7 +7,11 @@ pub(crate) fn meant<'a>(
     names: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let names: Vec<&str> = names.into_iter().collect();
-    let readings: [fn(&str) -> String; 3] = [str::to_owned, bare, |name| bare(last(name))];
+    // Most are written as they are. No two tools have one name.
+    if let Some(name) = names.iter().find(|name| **name == written) {
+        return Some(*name);
+    }
+    let readings: [fn(&str) -> String; 2] = [bare, |name| bare(last(name))];
     for reading in readings {
         let wanted = reading(written);
         let mut alike = names.iter().filter(|name| reading(name) == wanted);

@@ -1,5 +1,7 @@
 //! Tool calls in the provider's own form.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -91,7 +93,7 @@ impl Adapter for Native {
                 None if !calls.is_empty() => vec![Message::assistant(told_calls(text, calls))],
                 _ => vec![Message::Assistant {
                     text: text.clone(),
-                    calls: calls.iter().map(raw_call).collect(),
+                    calls: calls.iter().map(|call| raw_call(call)).collect(),
                     opaque: opaque.clone(),
                 }],
             },
@@ -340,7 +342,7 @@ fn tool_message(result: &ToolResult) -> Message {
 }
 
 /// Calls in words, for requests without tools: some providers refuse calls there.
-fn told_calls(thought: &str, calls: &[Call]) -> String {
+fn told_calls(thought: &str, calls: &[Arc<Call>]) -> String {
     let told = calls.iter().map(|call| {
         let args = call
             .raw

@@ -20,7 +20,7 @@ pub(super) fn steps(adapter: &dyn Adapter, task: &Task, tooling: &Tooling) -> St
         };
         let entry = Entry::Assistant {
             text: thought.to_owned(),
-            calls: vec![call],
+            calls: vec![call.into()],
             opaque: None,
         };
         let said = adapter.render(task, &entry);

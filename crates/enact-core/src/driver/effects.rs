@@ -149,6 +149,12 @@ impl<'a> Asking<'a> {
         self.state.inputs_of(self.predictor)
     }
 
+    /// What is asked, and what reads along while the reply is written.
+    pub(super) fn with_reader(self) -> (Request, impl Fn() -> Box<dyn Live>) {
+        let (state, predictor) = (self.state, self.predictor);
+        (self.request, move || state.live(predictor))
+    }
+
     /// Reads along while a reply is written.
     pub fn live(&self) -> Box<dyn Live> {
         self.state.live(self.predictor)

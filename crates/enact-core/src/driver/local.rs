@@ -109,7 +109,7 @@ impl Local {
         }
     }
 
-    async fn reply(&self, asking: &mut Asking<'_>) -> Result<Reply, ModelError> {
+    async fn reply(&self, asking: Asking<'_>) -> Result<Reply, ModelError> {
         if let Some(program) = self.programs.get(&asking.predictor) {
             return program(asking.inputs()).await;
         }
@@ -124,16 +124,16 @@ impl Local {
                 predictor: asking.predictor,
             });
         }
-        let request = std::mem::take(&mut asking.request);
         let is_read = matches!(
             asking.predictor,
             PredictorName::Step | PredictorName::Extract
         );
+        let (request, live) = asking.with_reader();
         let Some(listener) = self.listener.as_ref().filter(|_| is_read) else {
             return model.complete(request.with_delivery(Delivery::Whole)).await;
         };
         let mut writing = Writing::new(listener.clone(), self.secrets.clone());
-        let asked = writing.ask(&**model, request, &|| asking.live()).await;
+        let asked = writing.ask(&**model, request, &live).await;
         if asked.is_ok() {
             *self.writing() = Some(writing);
         }
@@ -164,9 +164,6 @@ impl Local {
     async fn list(&self, time: Option<Duration>) -> Result<Option<Vec<ToolSpec>>, Stopped> {
         let tools = self.tools_now();
         let is_known = *self.is_listed();
-        if is_known && !tools.may_change() {
-            return Ok(None);
-        }
         let listed = match self.unless_stopped(time, tools.refreshed()).await? {
             Ok(refreshed) => refreshed,
             // The run goes on with the tools that it has: a call of one that is gone says so.
@@ -190,6 +187,18 @@ impl Local {
         Ok(Some(specs))
     }
 
+    /// Whether the tools are those of the log, and cannot change.
+    pub(super) fn are_known(&self, run: &Run) -> bool {
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        if tools.may_change() {
+            return false;
+        }
+        let mut is_listed = self.is_listed();
+        // As they were when the agent was built.
+        *is_listed = *is_listed || tools.specs().eq(run.tools());
+        *is_listed
+    }
+
     fn is_listed(&self) -> MutexGuard<'_, bool> {
         self.is_listed
             .lock()
@@ -197,17 +206,16 @@ impl Local {
     }
 
     /// Runs a call. When the time of the run is up, it is given up.
-    async fn run(&self, call: ReadyCall, time: Option<Duration>) -> Result<Done, Stopped> {
+    async fn run(&self, mut call: ReadyCall, time: Option<Duration>) -> Result<Done, Stopped> {
         let began = Instant::now();
-        let given_up = call.clone();
-        let work = within(time, call.run());
-        tokio::select! {
+        let done = tokio::select! {
             biased;
-            () = self.cancellation.cancelled() => Err(Stopped::Cancelled),
-            done = work => match done {
-                Some(done) => Ok(done),
-                None => Ok(given_up.give_up(began).await),
-            },
+            () = self.cancellation.cancelled() => return Err(Stopped::Cancelled),
+            done = within(time, call.run()) => done,
+        };
+        match done {
+            Some(done) => Ok(done),
+            None => Ok(call.give_up(began).await),
         }
     }
 }
@@ -247,11 +255,11 @@ impl Effects for Local {
         Box::pin(std::future::ready(Ok(records)))
     }
 
-    fn ask<'a>(&'a self, mut asking: Asking<'a>) -> Effect<'a, Answered> {
+    fn ask<'a>(&'a self, asking: Asking<'a>) -> Effect<'a, Answered> {
         Box::pin(async move {
             let began = Instant::now();
             let time = asking.time_left;
-            let outcome = self.unless_stopped(time, self.reply(&mut asking)).await?;
+            let outcome = self.unless_stopped(time, self.reply(asking)).await?;
             let took = began.elapsed();
             Ok(Answered { outcome, took })
         })
@@ -287,10 +295,13 @@ impl Effects for Local {
 
     fn tools<'a>(
         &'a self,
-        _run: &'a Run,
+        run: &'a Run,
         time: Option<Duration>,
     ) -> Effect<'a, Option<Vec<ToolSpec>>> {
-        Box::pin(self.list(time))
+        match self.are_known(run) {
+            true => Box::pin(std::future::ready(Ok(None))),
+            false => Box::pin(self.list(time)),
+        }
     }
 
     fn stepped(&self, run: &Run) {

@@ -21,9 +21,8 @@ use crate::tool::{Tool, ToolContext, ToolError, ToolOutput};
 const LETTING_GO: Duration = Duration::from_secs(10);
 
 /// A call with all that it needs to run.
-#[derive(Clone)]
 pub(super) struct ReadyCall {
-    call: Call,
+    call: Arc<Call>,
     tool: Option<Arc<dyn Tool>>,
     /// Whether the tool is the one that the call was approved for.
     is_approved_tool: bool,
@@ -35,10 +34,13 @@ impl ReadyCall {
     pub(super) fn new(local: &Local, run: &Run, planned: ToolCall) -> Self {
         let tool = local.tool(&planned.call.name);
         // Whatever led here, a call runs with the tool that it was approved for, or not at all.
-        let listed = run.tool_at(planned.tools, &planned.call.name);
-        let is_approved_tool = match (&tool, listed) {
-            (Some(tool), Some(listed)) => local.is_tool(tool.spec(), listed),
-            _ => false,
+        let is_current = planned.tools == run.tools_record() && local.are_known(run);
+        let is_approved_tool = match (&tool, is_current) {
+            (Some(_), true) => true,
+            (Some(tool), false) => run
+                .tool_at(planned.tools, &planned.call.name)
+                .is_some_and(|listed| local.is_tool(tool.spec(), listed)),
+            (None, _) => false,
         };
         Self {
             tool,
@@ -66,33 +68,36 @@ impl ReadyCall {
     }
 
     /// Runs the call. Errors, panics and time-outs are observations.
-    pub(super) async fn run(self) -> Done {
+    pub(super) async fn run(&mut self) -> Done {
         let Self {
-            mut call,
+            call,
             tool,
             is_approved_tool,
-            mut context,
+            context,
             after_call,
         } = self;
         let began = Instant::now();
         let name = call.name.clone();
         let Some(tool) = tool else {
             let text = format!("Error executing {name}: it is not available any more");
-            return unexecuted(call.id, text, Failure::NotFound, began);
+            return unexecuted(call.id.clone(), text, Failure::NotFound, began);
         };
-        if !is_approved_tool {
+        if !*is_approved_tool {
             let text = format!(
                 "Error executing {name}: it has changed since the call was made. The call was not \
                  executed."
             );
-            return unexecuted(call.id, text, Failure::ToolChanged, began);
+            return unexecuted(call.id.clone(), text, Failure::ToolChanged, began);
         }
         let timeout = tool.spec().timeout;
         context.deadline = began.checked_add(timeout).map(Instant::into_std);
         // Only who looks at the call afterwards needs the arguments twice.
         let args = match &after_call {
             Some(_) => call.args.clone(),
-            None => std::mem::take(&mut call.args),
+            None => match Arc::get_mut(call) {
+                Some(call) => std::mem::take(&mut call.args),
+                None => call.args.clone(),
+            },
         };
         let (mut usage, mut cost) = (Usage::default(), 0.0);
         let told = context.clone();
@@ -105,7 +110,7 @@ impl ReadyCall {
             Ok(Ok(Err(error))) => match error.into_question() {
                 Ok(question) => {
                     return Done {
-                        call_id: call.id,
+                        call_id: call.id.clone(),
                         outcome: Outcome::Asks(question),
                         failure: None,
                     };
@@ -118,13 +123,13 @@ impl ReadyCall {
             Ok(Err(panic)) => failed(&name, &ToolError::new(panic_text(&*panic)), Failure::Panic),
             Err(_) => {
                 context.cancellation.cancel();
-                let_go(&*tool, context).await;
+                let_go(&**tool, context.clone()).await;
                 let error = ToolError::new(format!("no result within {timeout:?}"));
                 failed(&name, &error, Failure::Timeout)
             }
         };
         let observation = match after_call {
-            Some(check) => check.apply(&call, observation),
+            Some(check) => check.apply(call, observation),
             None => observation,
         };
         let outcome = Outcome::Observed {
@@ -134,7 +139,7 @@ impl ReadyCall {
             cost,
         };
         Done {
-            call_id: call.id,
+            call_id: call.id.clone(),
             outcome,
             failure,
         }

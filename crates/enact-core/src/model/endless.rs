@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 use futures_util::{StreamExt as _, stream};
 
-use super::repetition::{Channel, Tail};
-use super::{Chunk, FinishReason, ModelError, ReplyStream, Usage};
+use super::repetition::{CUT_AFTER, Channel, Tail};
+use super::{Chunk, FinishReason, ModelError, Reply, ReplyBuilder, ReplyStream, Usage};
 
 /// How many tool calls a reply holds at most.
 pub const MAX_CALLS: usize = 128;
@@ -62,6 +62,50 @@ pub fn cut_endless(
         written_bytes: 0,
     };
     Box::pin(stream::unfold(watched, Watched::next))
+}
+
+/// The reply that these chunks make up, cut off as [`cut_endless`] does. For clients that get a reply in
+/// one piece: it is looked at chunk by chunk only if it could be cut off at all.
+pub async fn whole_reply(
+    chunks: VecDeque<Chunk>,
+    prompt_bytes: usize,
+    max_bytes: usize,
+) -> Result<Reply, ModelError> {
+    let mut builder = ReplyBuilder::default();
+    if is_ordinary(&chunks, max_bytes) {
+        chunks.into_iter().for_each(|chunk| builder.push(chunk));
+        return builder.finish();
+    }
+    let chunks = Box::pin(stream::iter(chunks.into_iter().map(Ok)));
+    let mut reply = cut_endless(chunks, prompt_bytes, max_bytes);
+    while let Some(chunk) = reply.next().await {
+        builder.push(chunk?);
+    }
+    builder.finish()
+}
+
+/// Whether nothing of a reply can be cut off: it is short, and has come to its end.
+fn is_ordinary(chunks: &VecDeque<Chunk>, max_bytes: usize) -> bool {
+    let mut bytes = 0;
+    let is_short = |chunk: &Chunk| match chunk {
+        Chunk::Text(text) | Chunk::Reasoning(text) => {
+            bytes += text.len();
+            true
+        }
+        Chunk::Call {
+            index,
+            id,
+            name,
+            arguments,
+        } => {
+            let name = name.as_ref().map_or(0, String::len);
+            bytes += id.as_ref().map_or(0, String::len) + name + arguments.len();
+            *index < MAX_CALLS
+        }
+        Chunk::Opaque(_) | Chunk::Restart | Chunk::Finish(FinishReason::Length) => false,
+        _ => true,
+    };
+    chunks.iter().all(is_short) && bytes <= max_bytes.min(CUT_AFTER)
 }
 
 struct Watched<'a> {

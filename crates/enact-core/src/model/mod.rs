@@ -29,7 +29,7 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt as _};
 
 pub use cache::Cached;
-pub use endless::{MAX_CALLS, cut_endless, max_reply_bytes};
+pub use endless::{MAX_CALLS, cut_endless, max_reply_bytes, whole_reply};
 pub use error::{ModelError, ModelErrorKind};
 pub use fallback::Fallback;
 pub use limit::Limited;
@@ -147,5 +147,12 @@ impl<M: LanguageModel + ?Sized> LanguageModel for std::sync::Arc<M> {
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
         (**self).stream(request)
+    }
+
+    fn complete(
+        &self,
+        request: Request,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + '_>> {
+        (**self).complete(request)
     }
 }

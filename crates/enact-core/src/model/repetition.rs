@@ -2,7 +2,7 @@
 
 /// How many characters of nothing but repetition cut a reply off. Tables, rules and lists of zeros
 /// that people want are shorter.
-const CUT_AFTER: usize = 3_000;
+pub(super) const CUT_AFTER: usize = 3_000;
 /// The longest text whose repetition counts, so that it was written at least ten times.
 const LONGEST_UNIT: usize = 300;
 /// How many new characters are worth another look.

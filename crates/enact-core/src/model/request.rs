@@ -1,6 +1,6 @@
 //! What is asked of a model.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -148,9 +148,16 @@ pub struct Request {
 impl Request {
     /// A request with nothing but a conversation.
     pub fn new(prompt: Prompt) -> Self {
+        // Shared, because a request is made for each step.
+        static NONE: LazyLock<Arc<Functions>> = LazyLock::new(Arc::default);
         Self {
             prompt,
-            ..Self::default()
+            tools: Arc::clone(&NONE),
+            tool_choice: ToolChoice::default(),
+            response_format: ResponseFormat::default(),
+            stop: Vec::new(),
+            options: ModelOptions::default(),
+            delivery: Delivery::default(),
         }
     }
 

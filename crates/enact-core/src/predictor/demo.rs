@@ -1,5 +1,7 @@
 //! Demonstrations: worked examples that stand before the task.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::run::{Entry, History};
@@ -46,7 +48,7 @@ impl Demo {
                 Entry::Assistant { calls, .. } => {
                     calls
                         .iter_mut()
-                        .for_each(|call| call.id = renamed(&call.id));
+                        .for_each(|call| Arc::make_mut(call).id = renamed(&call.id));
                 }
                 Entry::Results { results } => {
                     results

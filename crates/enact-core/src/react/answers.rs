@@ -1,5 +1,7 @@
 //! People in the loop: what is asked, and what follows from the answers.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use super::check;
@@ -116,8 +118,9 @@ impl RunState {
                         CallStatus::Ready
                     }
                     Decision::Edit { name, args } => {
-                        state.call.name.clone_from(name);
-                        state.call.args.clone_from(args);
+                        let call = Arc::make_mut(&mut state.call);
+                        call.name.clone_from(name);
+                        call.args.clone_from(args);
                         state.tools = self.seen.at;
                         CallStatus::Ready
                     }
@@ -160,7 +163,7 @@ impl RunState {
             if question.kind == QuestionKind::Clarify && state.status == CallStatus::Ready {
                 state.answers.pop();
             }
-            state.call.clone_from(&question.tool_call);
+            state.call = Arc::new(question.tool_call.clone());
             state.status = CallStatus::Asked(question);
             return;
         }

@@ -57,7 +57,7 @@ pub(super) fn tool_call(
             return refused(known, Values::new(), Some(unreadable.raw), refusal);
         }
     };
-    match checked_args(program, &known, args.clone()) {
+    match checked_args(program, &known, args) {
         Ok((args, coerced)) => {
             repairs.extend(
                 coerced
@@ -79,7 +79,7 @@ pub(super) fn tool_call(
                 ..PlannedCall::new(call)
             }
         }
-        Err(problems) => {
+        Err((problems, args)) => {
             let refusal = format!(
                 "Invalid arguments for `{known}`: {problems}. Expected a JSON object that fits {}",
                 schema_excerpt(program, &known)
@@ -98,7 +98,10 @@ pub(super) fn edit(
     if program.tool(name).is_none() {
         return Err(unknown_tool(program, name));
     }
-    checked_args(program, name, args).map(|(args, _)| (name.to_owned(), args))
+    match checked_args(program, name, args) {
+        Ok((args, _)) => Ok((name.to_owned(), args)),
+        Err((problems, _)) => Err(problems),
+    }
 }
 
 /// Why a call that was checked against an earlier state of its tool cannot run as it stands. A call
@@ -110,7 +113,7 @@ pub(super) fn misfit(program: &Program, call: &Call) -> Option<String> {
     let problems = match checked_args(program, &call.name, call.args.clone()) {
         Ok((args, _)) if args == call.args => return None,
         Ok((_, coerced)) => coerced.join(", "),
-        Err(problems) => problems,
+        Err((problems, _)) => problems,
     };
     Some(format!(
         "the arguments do not fit any more: {problems}. Expected a JSON object that fits {}",
@@ -128,27 +131,34 @@ pub fn check_call(
         return Err(unknown_name(specs.iter(), None, name));
     };
     let validator = Validator::new(spec.parameters.clone()).map_err(|error| error.to_string())?;
-    fitting(&validator, args).map(|(args, _)| (name.to_owned(), args))
+    match fitting(&validator, args) {
+        Ok((args, _)) => Ok((name.to_owned(), args)),
+        Err((problems, _)) => Err(problems),
+    }
 }
 
 fn checked_args(
     program: &Program,
     name: &str,
     args: Values,
-) -> Result<(Values, Vec<String>), String> {
-    let Some((_, validator)) = program.tool(name) else {
-        return Err(unknown_tool(program, name));
-    };
-    fitting(validator, args)
+) -> Result<(Values, Vec<String>), Misfit> {
+    match program.tool(name) {
+        Some((_, validator)) => fitting(validator, args),
+        None => Err((unknown_tool(program, name), args)),
+    }
 }
 
-fn fitting(validator: &Validator, args: Values) -> Result<(Values, Vec<String>), String> {
-    let checked = validator
-        .check(Value::Object(args))
-        .map_err(|problems| problems.to_string())?;
-    match checked.value {
-        Value::Object(args) => Ok((args, checked.coerced)),
-        _ => Err("the arguments are not an object".to_owned()),
+/// What is wrong with arguments, and the arguments.
+type Misfit = (String, Values);
+
+fn fitting(validator: &Validator, args: Values) -> Result<(Values, Vec<String>), Misfit> {
+    let values = |value| match value {
+        Value::Object(values) => values,
+        _ => Values::new(),
+    };
+    match validator.check_keeping(Value::Object(args)) {
+        Ok(checked) => Ok((values(checked.value), checked.coerced)),
+        Err((problems, written)) => Err((problems.to_string(), values(written))),
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Progress {
 /// A call and what it gave.
 #[derive(Debug)]
 struct Act {
-    call: Call,
+    call: Arc<Call>,
     observation: Arc<Observation>,
     effect: Effect,
 }

@@ -41,7 +41,7 @@ impl ReadReply {
         };
         let unchecked = self.unchecked.iter();
         unchecked
-            .filter_map(|index| Some(&calls.get(*index)?.call))
+            .filter_map(|index| Some(&*calls.get(*index)?.call))
             .collect()
     }
 

@@ -50,7 +50,7 @@ pub struct ModelCall {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
     /// The call.
-    pub call: Call,
+    pub call: Arc<Call>,
     /// The same for every attempt at this call, in every process.
     pub idempotency_key: String,
     /// The record that lists the tools which the call was approved for.
@@ -114,7 +114,7 @@ pub(super) struct Acting {
 #[derive(Debug)]
 pub(super) struct CallState {
     /// What will run, or ran: the planned call, or what a person made of it.
-    pub(super) call: Call,
+    pub(super) call: Arc<Call>,
     pub(super) status: CallStatus,
     /// The record of the tools that it was made for, or that a person was asked about.
     pub(super) tools: usize,

@@ -1,6 +1,8 @@
 //! What is said of a call before it is written down: by the rule of its tool, and by the user's own
 //! check.
 
+use std::sync::Arc;
+
 use super::check;
 use super::program::Program;
 use crate::run::{Call, PlannedCall};
@@ -68,7 +70,7 @@ impl Program {
             Verdict::Veto(message) => Some(message),
             Verdict::Change(args) => match check::edit(self, &planned.call.name, args) {
                 Ok((_, args)) => {
-                    planned.call.args = args;
+                    Arc::make_mut(&mut planned.call).args = args;
                     None
                 }
                 Err(problems) => Some(format!(

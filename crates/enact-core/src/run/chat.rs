@@ -1,6 +1,8 @@
 //! Transcripts from and to the forms that others use: chat-completion messages, and the flat
 //! trajectory map of DSPy.
 
+use std::sync::Arc;
+
 use enact_signature::Values;
 use serde_json::{Value, json};
 
@@ -43,7 +45,7 @@ impl History {
                     open.clone_from(&calls);
                     history.push(Entry::Assistant {
                         text,
-                        calls,
+                        calls: calls.into_iter().map(Arc::new).collect(),
                         opaque: opaque_of(message),
                     });
                 }
@@ -103,7 +105,7 @@ impl History {
                 Entry::Assistant { text, calls, opaque } => {
                     let mut message = json!({"role": "assistant", "content": text});
                     if !calls.is_empty() {
-                        message["tool_calls"] = calls.iter().map(wire_call).collect();
+                        message["tool_calls"] = calls.iter().map(|call| wire_call(call)).collect();
                     }
                     if let (Some(Value::Object(fields)), Value::Object(message)) =
                         (opaque, &mut message)
@@ -172,12 +174,12 @@ impl History {
             let id = format!("call_{index}_0");
             history.push(Entry::Assistant {
                 text: thought.unwrap_or_default().to_owned(),
-                calls: vec![Call {
+                calls: vec![Arc::new(Call {
                     id: id.clone(),
                     name: name.clone(),
                     args,
                     raw: None,
-                }],
+                })],
                 opaque: None,
             });
             let observation = get("observation").cloned().unwrap_or(Value::Null);

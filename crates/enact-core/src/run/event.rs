@@ -329,7 +329,7 @@ pub struct Stepped {
 pub struct PlannedCall {
     /// The call, its arguments coerced to the tool's schema.
     #[serde(flatten)]
-    pub call: Call,
+    pub call: Arc<Call>,
     /// The call as the model wrote it, if that says something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<WrittenCall>,
@@ -345,7 +345,7 @@ impl PlannedCall {
     /// A call that runs.
     pub fn new(call: Call) -> Self {
         Self {
-            call,
+            call: Arc::new(call),
             written: None,
             refusal: None,
             confirm: false,

@@ -226,7 +226,7 @@ impl Folded {
             step.calls[index].has_asked = true;
         }
         let thought = step.thought().trim().to_owned();
-        let call = step.calls[index].call.clone();
+        let call = (*step.calls[index].call).clone();
         let expires_at = started.limits.expiry(record.at);
         // A tool that changed is asked about again: what was said of it before is void.
         for known in &mut self.questions[self.current..] {
@@ -269,7 +269,7 @@ impl Folded {
     fn decide(&mut self, question: usize, change: impl FnOnce(&mut Call)) {
         let id = self.questions[question].question.tool_call.id.clone();
         if let Some((call, step)) = self.call(&id) {
-            change(&mut step.calls[call].call);
+            change(Arc::make_mut(&mut step.calls[call].call));
         }
     }
 

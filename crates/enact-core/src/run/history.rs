@@ -1,5 +1,7 @@
 //! The transcript of a conversation: what was asked, done, observed and answered.
 
+use std::sync::Arc;
+
 use enact_signature::Values;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -114,7 +116,7 @@ pub enum Entry {
         text: String,
         /// The calls in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        calls: Vec<Call>,
+        calls: Vec<Arc<Call>>,
         /// What the provider wants back unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         opaque: Option<Value>,

@@ -36,7 +36,7 @@ pub struct Step {
 #[non_exhaustive]
 pub struct StepCall {
     /// The call as it was decided: what the model wrote, or what a person made of it.
-    pub call: Call,
+    pub call: Arc<Call>,
     /// Why it does not run: what the model is told instead.
     pub refusal: Option<String>,
     /// How often it was started.

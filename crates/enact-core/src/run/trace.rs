@@ -204,7 +204,7 @@ fn action(step: &Step, call: &StepCall) -> Action {
             (false, true) => ActionKind::RequestClarification,
             (false, false) => ActionKind::ToolCall,
         },
-        call: call.call.clone(),
+        call: (*call.call).clone(),
         observation: match is_final && call.refusal.is_none() {
             true => Some(Observation::value(COMPLETED)),
             false => call.observation(),

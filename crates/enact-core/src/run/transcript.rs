@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::event::{PredictorName, Reading, Replied, StepOutcome};
-use super::history::{Call, Entry, Observation, ToolResult};
+use super::history::{Entry, Observation, ToolResult};
 use super::log::Run;
 use super::step::{Remark, Step, StepCall};
 use super::trajectory::COMPLETED;
@@ -114,7 +114,7 @@ fn with_results(step: &Step, result: impl Fn(&StepCall) -> Observation) -> Vec<E
         observation: result(call),
     });
     let results = results.collect();
-    let calls: Vec<Call> = step.calls.iter().map(|call| call.call.clone()).collect();
+    let calls = step.calls.iter().map(|call| call.call.clone()).collect();
     let said = Entry::Assistant {
         text: step.thought().to_owned(),
         calls,

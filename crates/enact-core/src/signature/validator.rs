@@ -85,9 +85,15 @@ impl Validator {
 
     /// Coerces what can be coerced without loss, then checks.
     pub fn check(&self, value: Value) -> Result<Checked, Problems> {
+        self.check_keeping(value).map_err(|(problems, _)| problems)
+    }
+
+    /// The same. What does not fit is given back as it was.
+    pub(crate) fn check_keeping(&self, value: Value) -> Result<Checked, (Problems, Value)> {
         let mut value = value;
         let mut coerced = Vec::new();
         if !self.compiled.is_valid(&value) {
+            let written = value.clone();
             let mut session = coerce::Session::default();
             for _ in 0..ROUNDS {
                 let edits = session.plan(self.compiled.iter_errors(&value));
@@ -98,7 +104,7 @@ impl Validator {
             coerced = session.into_notes();
             let mut errors = self.compiled.iter_errors(&value).peekable();
             if errors.peek().is_some() {
-                return Err(Problems::of(errors));
+                return Err((Problems::of(errors), written));
             }
         }
         coerce::whole_numbers(&self.schema, &mut value, &mut coerced);

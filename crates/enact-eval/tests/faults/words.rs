@@ -1,5 +1,7 @@
 //! The turns of a script in the words of an adapter.
 
+use std::sync::Arc;
+
 use enact::model::{Capabilities, ScriptStep, calls, fail, say};
 use enact::run::{Call, Entry};
 use enact::{AdapterChoice, Module, ReAct, values};
@@ -30,7 +32,7 @@ pub(crate) fn spoken(agent: &ReAct, adapter: &str, turn: &Turn) -> ScriptStep {
             });
             let entry = Entry::Assistant {
                 text: thought.clone(),
-                calls: calls.collect(),
+                calls: calls.map(Arc::new).collect(),
                 opaque: None,
             };
             say(rendered(agent, adapter, STEP, &entry))

@@ -8,6 +8,8 @@ mod blocks;
 mod body;
 mod decode;
 
+use std::pin::Pin;
+
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 
@@ -15,7 +17,9 @@ use self::body::{Shape, is_answer_forced};
 use self::decode::Decoder;
 use crate::http::{self, Address, Protocol, Server};
 use enact_core::model::failure::{Failures, Words};
-use enact_core::model::{Capabilities, LanguageModel, ModelError, ReplyStream, Request, Timeouts};
+use enact_core::model::{
+    Capabilities, LanguageModel, ModelError, Reply, ReplyStream, Request, Timeouts,
+};
 
 const BASE_URL_VARIABLE: &str = "ANTHROPIC_BASE_URL";
 const API_KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
@@ -235,6 +239,13 @@ impl LanguageModel for Anthropic {
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
         http::stream(self, request)
+    }
+
+    fn complete(
+        &self,
+        request: Request,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + '_>> {
+        Box::pin(http::complete(self, request))
     }
 }
 

@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::{poll, stream};
+use futures_util::{StreamExt as _, poll, stream};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::protocol::{Decode, DecodeError, Protocol};
 use super::sse::{SseParser, TooLong};
 use enact_core::model::failure::{Failures, Limit, retry_after};
 use enact_core::model::{
-    Chunk, Delivery, FinishReason, ModelError, ModelErrorKind, ReplyStream, Request, Usage,
-    cut_endless, max_reply_bytes,
+    Chunk, Delivery, FinishReason, ModelError, ModelErrorKind, Reply, ReplyBuilder, ReplyStream,
+    Request, Usage, cut_endless, max_reply_bytes, whole_reply,
 };
 
 /// How much of a stream is read: far above any honest one, most of which is not the reply.
@@ -33,18 +33,30 @@ const END_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Asks a server, and reads what it answers.
 pub(crate) fn stream<P: Protocol>(client: &P, request: Request) -> ReplyStream<'_> {
-    let prompt_bytes = request.prompt.bytes();
-    let max_bytes = client.server().max_reply_bytes;
-    let max_bytes = max_bytes.unwrap_or_else(|| max_reply_bytes(request.options.max_tokens));
-    let exchange = Exchange {
-        client,
-        prompt_bytes,
-        max_bytes,
-        state: State::Asking(Box::new(request)),
-        ready: VecDeque::new(),
-    };
-    let reply = Box::pin(stream::unfold(exchange, Exchange::next));
-    cut_endless(reply, prompt_bytes, max_bytes)
+    Exchange::new(client, request).into_stream()
+}
+
+/// The same for who wants the whole reply. One that comes in one piece takes no detour by a stream.
+pub(crate) async fn complete<P: Protocol>(
+    client: &P,
+    request: Request,
+) -> Result<Reply, ModelError> {
+    let mut exchange = Exchange::new(client, request);
+    while exchange.is_in_one_piece() {
+        if let State::Ended(error) = &mut exchange.state {
+            if let Some(error) = error.take() {
+                return Err(error);
+            }
+            return whole_reply(exchange.ready, exchange.prompt_bytes, exchange.max_bytes).await;
+        }
+        exchange.advance().await;
+    }
+    let mut reply = exchange.into_stream();
+    let mut builder = ReplyBuilder::default();
+    while let Some(chunk) = reply.next().await {
+        builder.push(chunk?);
+    }
+    builder.finish()
 }
 
 struct Exchange<'a, P: Protocol> {
@@ -97,38 +109,70 @@ struct Clock {
     cost: Option<Instant>,
 }
 
-impl<P: Protocol> Exchange<'_, P> {
+impl<'a, P: Protocol> Exchange<'a, P> {
+    fn new(client: &'a P, request: Request) -> Self {
+        let max_bytes = client.server().max_reply_bytes;
+        let max_bytes = max_bytes.unwrap_or_else(|| max_reply_bytes(request.options.max_tokens));
+        Self {
+            client,
+            prompt_bytes: request.prompt.bytes(),
+            max_bytes,
+            state: State::Asking(Box::new(request)),
+            ready: VecDeque::new(),
+        }
+    }
+
+    fn into_stream(self) -> ReplyStream<'a> {
+        let (prompt_bytes, max_bytes) = (self.prompt_bytes, self.max_bytes);
+        let reply = Box::pin(stream::unfold(self, Self::next));
+        cut_endless(reply, prompt_bytes, max_bytes)
+    }
+
     async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Self)> {
         loop {
             if let Some(chunk) = self.ready.pop_front() {
                 return Some((Ok(chunk), self));
             }
-            self.state = match self.state {
-                State::Asking(request) => match ask(self.client, &request).await {
-                    Ok(mut reading) => {
-                        reading.max_bytes = self.max_bytes;
-                        State::Reading(Box::new(reading))
-                    }
-                    Err(error) => State::Ended(Some(error)),
-                },
-                State::Reading(reading) => {
-                    let bytes = reading.bytes;
-                    match reading.advance(self.client, &mut self.ready).await {
-                        Some(state) => state,
-                        None => {
-                            let usage = Usage::estimated(self.prompt_bytes, bytes);
-                            self.ready.push_back(Chunk::Usage(usage));
-                            self.ready.push_back(Chunk::Finish(FinishReason::Length));
-                            State::Ended(None)
-                        }
-                    }
-                }
-                State::Ended(error) => {
-                    self.state = State::Ended(None);
-                    return error.map(|error| (Err(error), self));
-                }
-            };
+            if let State::Ended(error) = &mut self.state {
+                return error.take().map(|error| (Err(error), self));
+            }
+            self.advance().await;
         }
+    }
+
+    /// Whether the reply is no stream of events, as far as is known.
+    fn is_in_one_piece(&self) -> bool {
+        match &self.state {
+            State::Reading(reading) => !matches!(reading.form, Form::Events(_)),
+            _ => true,
+        }
+    }
+
+    /// Asks, or reads more.
+    async fn advance(&mut self) {
+        let state = std::mem::replace(&mut self.state, State::Ended(None));
+        self.state = match state {
+            State::Asking(request) => match ask(self.client, &request).await {
+                Ok(mut reading) => {
+                    reading.max_bytes = self.max_bytes;
+                    State::Reading(Box::new(reading))
+                }
+                Err(error) => State::Ended(Some(error)),
+            },
+            State::Reading(reading) => {
+                let bytes = reading.bytes;
+                match reading.advance(self.client, &mut self.ready).await {
+                    Some(state) => state,
+                    None => {
+                        let usage = Usage::estimated(self.prompt_bytes, bytes);
+                        self.ready.push_back(Chunk::Usage(usage));
+                        self.ready.push_back(Chunk::Finish(FinishReason::Length));
+                        State::Ended(None)
+                    }
+                }
+            }
+            ended => ended,
+        };
     }
 }
 

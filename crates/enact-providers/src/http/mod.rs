@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 pub(super) use self::address::Address;
 pub use self::address::credentials;
-pub(super) use self::exchange::stream;
+pub(super) use self::exchange::{complete, stream};
 pub(super) use self::protocol::{Decode, DecodeError, Protocol};
 use enact_core::model::failure::{Failures, Words};
 use enact_core::model::{ModelError, ModelErrorKind, Timeouts};

@@ -13,18 +13,20 @@ mod loose;
 mod nesting;
 mod spared;
 
+use std::pin::Pin;
+
 use futures_util::{FutureExt as _, StreamExt as _, stream};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use secrecy::SecretString;
 
 use self::decode::{Decoder, Returned};
-use self::spared::{Extra, Refused};
+use self::spared::{Extra, Refused, Spared};
 use crate::http::{self, Address, Protocol, Server};
 pub use enact_core::model::Timeouts;
 use enact_core::model::failure::{Failures, Words};
 use enact_core::model::{
-    Capabilities, Delivery, LanguageModel, ModelError, ModelErrorKind, ModelOptions, ReplyStream,
-    Request,
+    Capabilities, Delivery, LanguageModel, ModelError, ModelErrorKind, ModelOptions, Reply,
+    ReplyStream, Request,
 };
 
 const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
@@ -259,28 +261,58 @@ impl OpenAi {
     }
 
     /// Asks, and again without a bound or another thing that is refused and can be spared.
-    async fn ask(&self, mut request: Request, mut bound: Option<u32>) -> ReplyStream<'_> {
+    async fn ask(&self, request: Request) -> ReplyStream<'_> {
+        let mut attempt = self.attempt(request);
         loop {
-            let shape = self.shape();
-            let mut asked = request.clone();
-            asked.options.max_tokens = bound;
-            if shape.spared.has(Extra::StreamedTools) && !request.tools.is_empty() {
-                asked.delivery = Delivery::Whole;
-            }
-            let mut reply = http::stream(self, asked);
+            let mut reply = http::stream(self, attempt.request());
             let first = reply.next().await;
-            if let Some(Err(error)) = &first {
-                if bound.is_some() && is_bound_refused(error, &request) {
-                    request.options.max_tokens = None;
-                    bound = None;
-                    continue;
-                }
-                if self.refused.learn(error, shape, &request) {
-                    continue;
-                }
+            if let Some(Err(error)) = &first
+                && self.can_spare(error, &mut attempt)
+            {
+                continue;
             }
             return Box::pin(stream::iter(first).chain(reply));
         }
+    }
+
+    /// The same for who wants the whole reply.
+    async fn ask_whole(&self, request: Request) -> Result<Reply, ModelError> {
+        let mut attempt = self.attempt(request);
+        loop {
+            match http::complete(self, attempt.request()).await {
+                Err(error) if self.can_spare(&error, &mut attempt) => {}
+                answered => return answered,
+            }
+        }
+    }
+
+    fn attempt(&self, request: Request) -> Attempt {
+        let ModelOptions {
+            max_tokens, extra, ..
+        } = &request.options;
+        let is_bounded = BOUND_FIELDS.iter().any(|name| extra.contains_key(*name));
+        let usual = self.default_max_tokens().filter(|_| !is_bounded);
+        Attempt {
+            bound: max_tokens.or(usual),
+            spared: self.refused.spared(),
+            request,
+        }
+    }
+
+    /// Whether what the server refuses can be left out of the next attempt.
+    fn can_spare(&self, error: &ModelError, attempt: &mut Attempt) -> bool {
+        if attempt.bound.is_some() && is_bound_refused(error, &attempt.request) {
+            attempt.request.options.max_tokens = None;
+            attempt.bound = None;
+            return true;
+        }
+        let shape = body::Shape {
+            spared: attempt.spared,
+            ..self.shape()
+        };
+        let learnt = self.refused.learn(error, shape, &attempt.request);
+        attempt.spared = self.refused.spared();
+        learnt
     }
 
     fn shape(&self) -> body::Shape<'_> {
@@ -354,13 +386,33 @@ impl LanguageModel for OpenAi {
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
-        let ModelOptions {
-            max_tokens, extra, ..
-        } = &request.options;
-        let is_bounded = BOUND_FIELDS.iter().any(|name| extra.contains_key(*name));
-        let usual = self.default_max_tokens().filter(|_| !is_bounded);
-        let bound = max_tokens.or(usual);
-        Box::pin(self.ask(request, bound).flatten_stream())
+        Box::pin(self.ask(request).flatten_stream())
+    }
+
+    fn complete(
+        &self,
+        request: Request,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + '_>> {
+        Box::pin(self.ask_whole(request))
+    }
+}
+
+/// A request, and what of it the server takes.
+struct Attempt {
+    request: Request,
+    /// The bound of the reply.
+    bound: Option<u32>,
+    spared: Spared,
+}
+
+impl Attempt {
+    fn request(&self) -> Request {
+        let mut asked = self.request.clone();
+        asked.options.max_tokens = self.bound;
+        if self.spared.has(Extra::StreamedTools) && !asked.tools.is_empty() {
+            asked.delivery = Delivery::Whole;
+        }
+        asked
     }
 }
 

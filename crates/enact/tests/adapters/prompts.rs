@@ -1,5 +1,7 @@
 //! The prompts, in full.
 
+use std::sync::Arc;
+
 use enact::adapter::{Adapter, Completion, Json, Native, Tagged, Tags, Task};
 use enact::model::{
     Capabilities, Image, Message, Part, Prompt, Request, ResponseFormat, ToolChoice,
@@ -86,8 +88,8 @@ fn step_prompt(adapter: &dyn Adapter, task: &Task) -> String {
         Entry::Assistant {
             text: "I need the weather there.".into(),
             calls: vec![
-                call("c1", "weather", json!({"city": "Paris"})),
-                call("c2", "convert", json!({"value": 20, "to": "K"})),
+                call("c1", "weather", json!({"city": "Paris"})).into(),
+                call("c2", "convert", json!({"value": 20, "to": "K"})).into(),
             ],
             opaque: None,
         },
@@ -103,7 +105,7 @@ fn step_prompt(adapter: &dyn Adapter, task: &Task) -> String {
         },
         Entry::Assistant {
             text: "Now the other unit.".into(),
-            calls: vec![call("c3", "convert", json!({"value": 20, "to": "F"}))],
+            calls: vec![call("c3", "convert", json!({"value": 20, "to": "F"})).into()],
             opaque: None,
         },
         Entry::Results {
@@ -333,12 +335,12 @@ fn other_words_for_the_tags() {
 fn native_history_is_fit_for_providers() {
     let entry = Entry::Assistant {
         text: String::new(),
-        calls: vec![Call {
+        calls: vec![Arc::new(Call {
             id: "c".into(),
             name: "get weather!".into(),
             args: values(json!({})),
             raw: Some("{\"city\": ".into()),
-        }],
+        })],
         opaque: Some(json!({"signature": "x"})),
     };
     let messages = Native.render(&answer_step(), &entry);

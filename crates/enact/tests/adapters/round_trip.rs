@@ -1,5 +1,7 @@
 //! What an adapter writes, it reads back, whatever the data contain.
 
+use std::sync::Arc;
+
 use enact::adapter::{Adapter, Task};
 use enact::model::{Message, Reply};
 use enact::run::{Entry, Observation, ToolResult};
@@ -345,7 +347,7 @@ fn a_thought_and_several_calls_come_back() {
         "Both at once.\n[[ ## next_tool_name ## ]]\nAction: submit()\n<next_tool_name>".to_owned();
     let entry = Entry::Assistant {
         text: thought.clone(),
-        calls: calls.clone(),
+        calls: calls.iter().cloned().map(Arc::new).collect(),
         opaque: None,
     };
     let task = answer_step();

@@ -54,7 +54,7 @@ impl Speaking {
         };
         let entry = Entry::Assistant {
             text: thought.to_owned(),
-            calls: vec![call],
+            calls: vec![call.into()],
             opaque: None,
         };
         self.said(0, &entry)

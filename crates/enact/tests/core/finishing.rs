@@ -40,7 +40,7 @@ fn script(adapter: &str) -> Vec<ScriptStep> {
             0,
             Entry::Assistant {
                 text: "so".into(),
-                calls: vec![call],
+                calls: vec![call.into()],
                 opaque: None,
             },
         )

@@ -161,6 +161,7 @@ fn reply(
             args: args.clone(),
             raw: None,
         })
+        .map(Arc::new)
         .collect();
     let entry = Entry::Assistant {
         text: thought.to_owned(),

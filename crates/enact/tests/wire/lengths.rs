@@ -5,11 +5,12 @@ use std::time::Duration;
 use enact::model::openai::Timeouts;
 use enact::model::{
     Chunk, Delivery, FinishReason, LanguageModel as _, MAX_CALLS, ModelErrorKind, OpenAi, Reply,
-    Request, cut_endless, max_reply_bytes,
+    ReplyBuilder, Request, cut_endless, max_reply_bytes, whole_reply,
 };
-use enact::{ReAct, values};
+use enact::{ReAct, Values, values};
 use enact_test_server::{TestServer, Turn};
 use futures_util::{StreamExt as _, stream};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::{ask, client};
@@ -285,6 +286,47 @@ async fn truth_a_reply_that_is_always_ready_holds_nobody_up() {
     let all = async { while reply.next().await.is_some() {} };
     let limit = Duration::from_millis(50);
     assert!(tokio::time::timeout(limit, all).await.is_err());
+}
+
+fn chunk() -> impl Strategy<Value = Chunk> {
+    let text = (0..3usize, 1..2_000usize).prop_map(|(unit, times)| {
+        ["a", "over and over. ", "one two three"][unit].repeat(times.min(400))
+    });
+    let call = |(index, arguments): (usize, String)| Chunk::Call {
+        index,
+        id: Some(format!("c{index}")),
+        name: Some("f".to_owned()),
+        arguments,
+    };
+    prop_oneof![
+        4 => text.clone().prop_map(Chunk::Text),
+        1 => text.clone().prop_map(Chunk::Reasoning),
+        2 => (prop_oneof![0..4usize, 126..130usize], text).prop_map(call),
+        1 => Just(Chunk::Opaque(Values::new())),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_reply_in_one_piece_is_cut_off_as_a_stream_is(
+        mut chunks in proptest::collection::vec(chunk(), 0..6),
+        is_too_long: bool,
+        max_bytes in prop_oneof![10..4_000usize, Just(100_000)],
+    ) {
+        let finish = if is_too_long { FinishReason::Length } else { FinishReason::Stop };
+        chunks.push(Chunk::Finish(finish));
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let (whole, streamed) = runtime.block_on(async {
+            let pieces = chunks.clone().into_iter().map(Ok);
+            let mut stream = cut_endless(Box::pin(stream::iter(pieces)), 7, max_bytes);
+            let mut builder = ReplyBuilder::default();
+            while let Some(chunk) = stream.next().await {
+                builder.push(chunk.unwrap());
+            }
+            (whole_reply(chunks.into(), 7, max_bytes).await, builder.finish())
+        });
+        prop_assert_eq!(whole.unwrap(), streamed.unwrap());
+    }
 }
 
 /// A server that sends the same bytes for as long as somebody reads them.
