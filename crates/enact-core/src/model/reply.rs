@@ -63,6 +63,70 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
+/// The usage of a reply as logs have it: of one request unless they say otherwise, and without the
+/// tokens of which there were none.
+mod of_reply {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Usage;
+
+    #[derive(Serialize, Deserialize)]
+    struct Lean {
+        #[serde(default = "one", skip_serializing_if = "is_one")]
+        requests: u64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        input_tokens: u64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        output_tokens: u64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        cached_input_tokens: u64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        reasoning_tokens: u64,
+    }
+
+    fn one() -> u64 {
+        1
+    }
+
+    fn is_one(count: &u64) -> bool {
+        *count == 1
+    }
+
+    fn is_zero(count: &u64) -> bool {
+        *count == 0
+    }
+
+    pub(super) fn serialize<S: Serializer>(usage: &Usage, to: S) -> Result<S::Ok, S::Error> {
+        let lean = Lean {
+            requests: usage.requests,
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cached_input_tokens: usage.cached_input_tokens,
+            reasoning_tokens: usage.reasoning_tokens,
+        };
+        lean.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Usage, D::Error> {
+        let lean = Lean::deserialize(from)?;
+        Ok(Usage {
+            requests: lean.requests,
+            input_tokens: lean.input_tokens,
+            output_tokens: lean.output_tokens,
+            cached_input_tokens: lean.cached_input_tokens,
+            reasoning_tokens: lean.reasoning_tokens,
+        })
+    }
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn is_once(attempts: &u32) -> bool {
+    *attempts == 1
+}
+
 /// Why a model stopped writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -77,6 +141,14 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
+    fn tool_calls() -> Self {
+        Self::ToolCalls
+    }
+
+    fn is_tool_calls(&self) -> bool {
+        *self == Self::ToolCalls
+    }
+
     /// The reason as one word, such as `tool_calls`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -147,10 +219,16 @@ pub struct Reply {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
     /// What it cost.
+    #[serde(with = "of_reply")]
     pub usage: Usage,
     /// Why the model stopped.
+    #[serde(
+        default = "FinishReason::tool_calls",
+        skip_serializing_if = "FinishReason::is_tool_calls"
+    )]
     pub finish: FinishReason,
     /// How many requests were made until this reply came; 1 when the first was answered.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
     pub attempts: u32,
     /// Who answered, if it was not the model that was asked: another model by its name, or the
     /// [cache](ANSWERED_BY_CACHE).

@@ -245,6 +245,7 @@ pub struct Asked {
     /// Names the question.
     pub confirmation_id: String,
     /// What is asked.
+    #[serde(default, skip_serializing_if = "QuestionKind::is_confirm")]
     pub kind: QuestionKind,
     /// The call that waits.
     pub call_id: String,
@@ -320,6 +321,10 @@ pub struct Stepped {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<PlannedCall>,
     /// What follows from it.
+    #[serde(
+        default = "StepOutcome::act",
+        skip_serializing_if = "StepOutcome::is_act"
+    )]
     pub outcome: StepOutcome,
 }
 

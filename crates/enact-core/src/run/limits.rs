@@ -13,13 +13,17 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// Steps before the agent has to answer from what it has. DSPy calls it `max_iters`, dspy.ex
     /// `max_steps`.
+    #[serde(skip_serializing_if = "is_usual::max_iterations")]
     pub max_iterations: u32,
     /// Replies in a row that may be unreadable or call nothing that exists.
+    #[serde(skip_serializing_if = "is_usual::max_repairs")]
     pub max_repairs: u32,
     /// Steps in a row without progress before the model is warned; one more ends the loop. 0 looks
     /// at nothing.
+    #[serde(skip_serializing_if = "is_usual::stall_threshold")]
     pub stall_threshold: u32,
     /// How much of one observation a prompt shows, in tokens; the log keeps all of it. 0 shows all.
+    #[serde(skip_serializing_if = "is_usual::max_observation_tokens")]
     pub max_observation_tokens: u32,
     /// Tool calls that may run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +51,33 @@ pub struct Limits {
     pub answer_within: Option<Duration>,
 }
 
+/// What logs leave out.
+mod is_usual {
+    use super::Limits;
+
+    pub(super) fn max_iterations(max: &u32) -> bool {
+        *max == Limits::default().max_iterations
+    }
+
+    pub(super) fn max_repairs(max: &u32) -> bool {
+        *max == Limits::default().max_repairs
+    }
+
+    pub(super) fn stall_threshold(threshold: &u32) -> bool {
+        *threshold == Limits::default().stall_threshold
+    }
+
+    pub(super) fn max_observation_tokens(max: &u32) -> bool {
+        *max == Limits::default().max_observation_tokens
+    }
+}
+
 impl Limits {
+    /// Whether a log need not say them.
+    pub(super) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// When a question that is asked now expires.
     pub(crate) fn expiry(&self, asked: Timestamp) -> Option<Timestamp> {
         let within = SignedDuration::try_from(self.answer_within?).ok()?;
@@ -56,6 +86,7 @@ impl Limits {
     }
 }
 
+/// Logs leave these out: other ones would change what logs say, and are a new version of the format.
 impl Default for Limits {
     fn default() -> Self {
         Self {

@@ -40,11 +40,12 @@ pub struct Question {
 }
 
 /// What a [`Question`] asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum QuestionKind {
     /// May the call run?
+    #[default]
     Confirm,
     /// The call had started when its process ended. Did it happen? [`Decision::Approve`] runs it
     /// again, [`Decision::Answer`] says that it happened and what it gave, and
@@ -55,6 +56,10 @@ pub enum QuestionKind {
 }
 
 impl QuestionKind {
+    pub(super) fn is_confirm(&self) -> bool {
+        *self == Self::Confirm
+    }
+
     /// The kind as one word.
     pub fn as_str(self) -> &'static str {
         match self {

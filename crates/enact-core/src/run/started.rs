@@ -29,6 +29,7 @@ pub struct Started {
     #[serde(default, skip_serializing_if = "History::is_empty")]
     pub history: History,
     /// The limits of this run.
+    #[serde(default, skip_serializing_if = "Limits::is_default")]
     pub limits: Limits,
     /// The rules of this run.
     #[serde(default, skip_serializing_if = "Rules::is_default")]
@@ -90,6 +91,7 @@ pub struct AgentSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_adapter: Option<String>,
     /// How the run comes to its outputs.
+    #[serde(default, skip_serializing_if = "Completion::is_submit")]
     pub completion: Completion,
     /// The tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

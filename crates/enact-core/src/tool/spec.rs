@@ -21,6 +21,20 @@ pub enum Effect {
     Effectful,
 }
 
+impl Effect {
+    fn is_effectful(&self) -> bool {
+        *self == Self::Effectful
+    }
+}
+
+fn usual_timeout() -> Duration {
+    ToolSpec::DEFAULT_TIMEOUT
+}
+
+fn is_usual_timeout(timeout: &Duration) -> bool {
+    *timeout == ToolSpec::DEFAULT_TIMEOUT
+}
+
 /// Name, schema and rules of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -36,8 +50,10 @@ pub struct ToolSpec {
     /// JSON Schema of the arguments: an object.
     pub parameters: Value,
     /// What a call may change.
+    #[serde(default, skip_serializing_if = "Effect::is_effectful")]
     pub effect: Effect,
     /// Whether a person is asked first.
+    #[serde(default, skip_serializing_if = "Confirmation::is_never")]
     pub confirmation: Confirmation,
     /// What the tool itself says about asking, where a rule from outside says something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,14 +68,21 @@ pub struct ToolSpec {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) keeps_notes: bool,
     /// Whether its calls run one after the other even when the model asks for several at once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub serial: bool,
     /// How long one call may take.
-    #[serde(rename = "timeout_ns", with = "crate::tool::nanos")]
+    #[serde(
+        rename = "timeout_ns",
+        default = "usual_timeout",
+        with = "crate::tool::nanos",
+        skip_serializing_if = "is_usual_timeout"
+    )]
     pub timeout: Duration,
 }
 
 impl ToolSpec {
-    /// How long a call may take unless the tool says otherwise.
+    /// How long a call may take unless the tool says otherwise. Logs leave it out: another one would
+    /// change what they say, and is a new version of their format.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
     /// A tool with effects that runs unasked and in parallel, within 30 seconds.

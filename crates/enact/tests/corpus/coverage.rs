@@ -12,45 +12,63 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// Keys that are left out where they say nothing.
-const OPTIONAL_KEYS: [&str; 49] = [
+const OPTIONAL_KEYS: [&str; 68] = [
     "answer_within_ns",
     "answered_by",
+    "attempts",
     "base_url",
     "by",
+    "cached_input",
+    "cached_input_tokens",
     "call_id",
     "calls",
-    "cached_input",
     "changes",
+    "completion",
     "condenses",
     "confirm",
+    "confirmation",
     "cost",
     "cost_budget",
     "default",
     "description",
+    "effect",
     "failure_phrases",
+    "finish",
     "history",
     "id",
     "images",
+    "input_tokens",
     "instructions",
     "is_error",
     "is_unattended",
     "judges",
+    "kind",
+    "limits",
+    "max_iterations",
+    "max_observation_tokens",
+    "max_repairs",
     "max_tool_calls",
     "notes",
     "opaque",
+    "outcome",
+    "output_tokens",
     "own_confirmation",
     "parent",
     "prices",
     "raw",
     "reads_again",
     "reasoning",
+    "reasoning_tokens",
     "refusal",
     "repairs",
     "replaces",
+    "requests",
     "rules",
     "schema",
     "seal",
+    "serial",
     "source",
+    "stall_threshold",
     "step_adapter",
     "success_phrases",
     "text",
@@ -58,6 +76,7 @@ const OPTIONAL_KEYS: [&str; 49] = [
     "thoughts",
     "thoughts_in_context",
     "time_budget_ns",
+    "timeout_ns",
     "token_budget",
     "tools",
     "volatile",
@@ -95,11 +114,17 @@ impl Seen {
         self.word("reading", &record["read"]);
         self.word("standing", &record["read"]["judged"]["standing"]);
         self.word("decision", &record["decision"]);
-        self.word("outcome", &record["read"]["step"]["outcome"]);
-        self.word("finish", &record["reply"]["finish"]);
-        self.word("completion", &record["agent"]["completion"]);
+        self.word_or("outcome", &record["read"]["step"], "outcome", "act");
+        self.word_or("finish", &record["reply"], "finish", "tool_calls");
+        self.word_or("completion", &record["agent"], "completion", "submit");
+        for tools in [&record["agent"]["tools"], &record["tools"]] {
+            for tool in tools.as_array().into_iter().flatten() {
+                self.word_or("effect", tool, "effect", "effectful");
+                self.word_or("confirmation", tool, "confirmation", "never");
+            }
+        }
         match event {
-            "asked" => self.word("question", &record["kind"]),
+            "asked" => self.word_or("question", record, "kind", "confirm"),
             "model_failed" => self.word("failure", &record["kind"]),
             "answered" if record["by"].is_null() => self.word("by", &json!("person")),
             "answered" => self.word("by", &record["by"]),
@@ -142,8 +167,6 @@ impl Seen {
                     self.keys.insert(key.clone());
                     match key.as_str() {
                         "source" => self.word("image", value),
-                        "effect" => self.word("effect", value),
-                        "confirmation" => self.word("confirmation", value),
                         "repairs" => {
                             for repair in value.as_array().unwrap() {
                                 self.word("repair", &repair["kind"]);
@@ -167,6 +190,14 @@ impl Seen {
             _ => return,
         };
         self.words.insert((place, word.clone()));
+    }
+
+    /// The same of what is left out where it is the usual word.
+    fn word_or(&mut self, place: &'static str, object: &Value, key: &str, usual: &str) {
+        if object.is_object() {
+            let word = object.get(key).cloned();
+            self.word(place, &word.unwrap_or_else(|| json!(usual)));
+        }
     }
 
     /// Fails unless everything occurs.

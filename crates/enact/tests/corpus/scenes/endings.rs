@@ -204,6 +204,7 @@ pub fn judged() -> Run {
     started.rules.judges = true;
     started.rules.condenses = true;
     started.limits.max_observation_tokens = 5;
+    started.limits.stall_threshold = 5;
     let step = |query: &str| {
         let args = json!({"query": query});
         let step =
