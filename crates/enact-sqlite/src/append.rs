@@ -7,10 +7,11 @@ use enact_core::run::store::{Lease, RunSummary, StoreError, StoreErrorKind};
 use sqlx::{Connection as _, SqliteConnection};
 
 use crate::connect::{self, Writer};
-use crate::error::{Failure, is_raised};
+use crate::error::Failure;
 use crate::lock::RunLock;
 use crate::log::{self, Readable};
-use crate::shorthand;
+use crate::row::{self, Row};
+use crate::write::{self, Done, Work};
 
 /// What a lease keeps, so that an append has nothing to read.
 pub(crate) struct Held {
@@ -33,29 +34,32 @@ impl Held {
     }
 }
 
+/// Records on their way into the tables, all of them or none.
+#[derive(Debug)]
+pub(crate) struct Append {
+    pub(crate) run: i64,
+    pub(crate) fence: i64,
+    /// What is said of its agent, if the run begins.
+    pub(crate) spec: Option<String>,
+    /// At least one.
+    pub(crate) rows: Vec<Row>,
+    pub(crate) summary: RunSummary,
+    /// When the run began, in nanoseconds since 1970, and when it was last written to.
+    pub(crate) started: i64,
+    pub(crate) updated: i64,
+    /// Whether the run moves in its lists, whose indexes are written only then.
+    pub(crate) moves: bool,
+}
+
 /// Gives the run a new fencing number, higher than any before.
 pub(crate) async fn fence(writer: &Writer, run_id: &str, lock: RunLock) -> Result<Lease, Failure> {
-    let mut connection = writer.turn().await?;
-    let mut transaction = connection.begin_with(connect::BEGIN).await?;
-    let fence: i64 = sqlx::query_scalar("UPDATE fences SET last = last + 1 RETURNING last")
-        .fetch_one(&mut *transaction)
-        .await?;
-    let (run, summary): (i64, Option<String>) = sqlx::query_as(
-        "INSERT INTO runs (run_id, fence) VALUES (?, ?)
-         ON CONFLICT (run_id) DO UPDATE SET fence = excluded.fence RETURNING run, summary",
-    )
-    .bind(run_id)
-    .bind(fence)
-    .fetch_one(&mut *transaction)
-    .await?;
-    transaction.commit().await?;
-    let summary = summary.and_then(|summary| serde_json::from_str(&summary).ok());
+    let fenced = writer.fence(run_id).await?;
     let held = Held {
         _lock: lock,
-        run,
-        summary: Mutex::new(summary),
+        run: fenced.run,
+        summary: Mutex::new(fenced.summary),
     };
-    Ok(Lease::new(run_id, fence.cast_unsigned(), held))
+    Ok(Lease::new(run_id, fenced.fence.cast_unsigned(), held))
 }
 
 /// Appends records, all of them or none.
@@ -68,28 +72,29 @@ pub(crate) async fn append(
         let message = "the lease is of another store: acquire the run from this one";
         StoreError::new(StoreErrorKind::Fenced, message)
     })?;
-    let mut connection = writer.turn().await?;
     let Some(first) = records.first() else {
-        stored(&mut connection, lease, held).await?;
+        stored(&mut *writer.turn().await?, lease, held).await?;
         return Ok(());
     };
     let known = held.summary();
-    if known.is_some() || first.position == 0 {
-        let summary = follow(lease, known, records)?;
-        match insert(&mut connection, lease, held, records, &summary).await {
-            // It was not this writer's turn, or the log ends elsewhere.
-            Err(Failure::Sql(error)) if is_raised(&error) => {}
-            inserted => {
-                inserted?;
-                held.take(summary);
-                return Ok(());
-            }
+    if known.as_ref().map_or(0, |known| known.records) == first.position {
+        let append = Append::new(lease, held, known, records)?;
+        let summary = append.summary.clone();
+        if writer.append(append).await? {
+            held.take(summary);
+            return Ok(());
         }
+        // It was not this writer's turn, or the log ends elsewhere.
     }
+    let mut connection = writer.turn().await?;
     let mut transaction = connection.begin_with(connect::BEGIN).await?;
     let before = mend(&mut transaction, lease, held, first.position).await?;
-    let summary = follow(lease, before, records)?;
-    insert(&mut transaction, lease, held, records, &summary).await?;
+    let append = Append::new(lease, held, before, records)?;
+    let summary = append.summary.clone();
+    let done = write::write(&mut transaction, &[&Work::Append(append.into())]).await?;
+    if !matches!(done[..], [Done::Appended(true)]) {
+        return Err(StoreError::fenced(lease.run_id()).into());
+    }
     transaction.commit().await?;
     held.take(summary);
     Ok(())
@@ -134,47 +139,34 @@ fn follow(
     })
 }
 
-/// About what a record takes as JSON. A small one takes half of it.
-const ROOM: usize = 512;
-
-/// Inserts all records or none. The database checks the turn and keeps the summary, see the trigger
-/// of `appends`.
-async fn insert(
-    connection: &mut SqliteConnection,
-    lease: &Lease,
-    held: &Held,
-    records: &[Record],
-    summary: &RunSummary,
-) -> Result<(), Failure> {
-    let first = records.first().map_or(0, |record| record.position);
-    let mut lines = Vec::with_capacity(ROOM * records.len());
-    for record in records {
-        if !lines.is_empty() {
-            lines.push(b'\n');
+impl Append {
+    /// An append after what this summary tells.
+    fn new(
+        lease: &Lease,
+        held: &Held,
+        before: Option<RunSummary>,
+        records: &[Record],
+    ) -> Result<Self, Failure> {
+        let status = before.as_ref().map(|before| before.status);
+        let summary = follow(lease, before, records)?;
+        let mut spec = None;
+        let mut rows = Vec::with_capacity(records.len());
+        for record in records {
+            let (row, agent) = Row::new(lease.run_id(), record)?;
+            rows.push(row);
+            spec = spec.or(agent);
         }
-        serde_json::to_writer(&mut lines, record).map_err(unwritable)?;
+        Ok(Self {
+            run: held.run,
+            fence: lease.fence().cast_signed(),
+            spec,
+            rows,
+            moves: status != Some(summary.status),
+            started: row::nanoseconds(summary.started)?,
+            updated: row::nanoseconds(summary.updated)?,
+            summary,
+        })
     }
-    let body = shorthand::shorten(&lines);
-    let checksum = log::checksum(lease.run_id(), first.cast_signed(), &body);
-    let started = summary.started.as_nanosecond();
-    let started = started.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
-    sqlx::query(
-        "INSERT INTO appends
-         (run, fence, summary, status, started, position, next, body, checksum)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    )
-    .bind(held.run)
-    .bind(lease.fence().cast_signed())
-    .bind(serde_json::to_string(summary).map_err(unwritable)?)
-    .bind(summary.status.as_str())
-    .bind(started)
-    .bind(first.cast_signed())
-    .bind(first.cast_signed() + records.len() as i64)
-    .bind(body)
-    .bind(checksum)
-    .execute(connection)
-    .await?;
-    Ok(())
 }
 
 /// Makes room at the first damaged position, and gives the summary of what is before. The whole
@@ -211,11 +203,4 @@ async fn mend(
         .execute(connection)
         .await?;
     Ok(log::summarise(&records))
-}
-
-fn unwritable(error: serde_json::Error) -> Failure {
-    let message = "a record cannot be written as JSON: this is a defect of enact, report it";
-    StoreError::new(StoreErrorKind::Io, message)
-        .with_source(error)
-        .into()
 }

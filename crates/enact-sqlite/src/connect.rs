@@ -1,15 +1,17 @@
 //! Connections. All of them are made here, so that all of them are as durable as they have to be.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use enact_core::run::store::{StoreError, StoreErrorKind};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
+use tokio::time::{Instant, timeout_at};
 
+use crate::append::Append;
 use crate::error::{Failure, is_locked};
 use crate::schema;
+use crate::write::{self, Done, Fenced, Work};
 
 /// Begins a transaction that writes. It waits for other writers here, once, and not in its midst,
 /// where waiting could not help.
@@ -19,19 +21,14 @@ pub(crate) const BEGIN: &str = "BEGIN IMMEDIATE";
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// How long a writer waits for the other writers of its process.
-const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Readers do not wait for the writer, nor for each other.
 const READERS: u32 = 4;
 
-/// In a new file. An append touches three or four pages with little in each, and SQLite logs and sums
-/// up each of them whole.
-const PAGE: u32 = 2048;
-
 fn options(path: &Path, timeout: Duration) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
-        .page_size(PAGE)
         .foreign_keys(true)
         .busy_timeout(timeout)
         // The intent of an effect has to be on the disk before the effect. On macOS, that takes
@@ -105,8 +102,8 @@ pub(crate) fn create_folder(path: &Path) -> std::io::Result<()> {
     builder.create(path)
 }
 
-/// The connection for the writers of this process: they queue up for it in order, where SQLite would
-/// let them wait by trying again and again.
+/// The connection for the writers of this process: they queue up for it, where SQLite would let them
+/// wait by trying again and again.
 #[derive(Debug)]
 pub(crate) struct Writer {
     options: SqliteConnectOptions,
@@ -115,13 +112,40 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    /// Writes an append. It is on the disk when this returns `true`; `false` says that it was not in turn.
+    pub(crate) async fn append(&self, append: Append) -> Result<bool, Failure> {
+        let done = self.write(Work::Append(Box::new(append))).await?;
+        Ok(matches!(done, Some(Done::Appended(true))))
+    }
+
+    /// Gives a run a new fencing number.
+    pub(crate) async fn fence(&self, run_id: &str) -> Result<Fenced, Failure> {
+        match self.write(Work::Fence(run_id.to_owned())).await? {
+            Some(Done::Fenced(fenced)) => Ok(*fenced),
+            _ => Err(sqlx::Error::RowNotFound.into()),
+        }
+    }
+
+    async fn write(&self, work: Work) -> Result<Option<Done>, Failure> {
+        let mut connection = self.turn().await?;
+        let mut transaction = connection.begin_with(BEGIN).await?;
+        let mut done = write::write(&mut transaction, &[&work]).await?;
+        transaction.commit().await?;
+        Ok(done.pop())
+    }
+
     /// Waits for its turn.
     pub(crate) async fn turn(&self) -> Result<MappedMutexGuard<'_, SqliteConnection>, Failure> {
-        let waiting = tokio::time::timeout(QUEUE_TIMEOUT, self.connection.lock());
-        let mut place = waiting.await.map_err(|_| {
-            let message = "other runs of this process are writing for too long: try again later";
-            StoreError::new(StoreErrorKind::Locked, message)
-        })?;
+        self.turn_by(Instant::now() + QUEUE_TIMEOUT).await
+    }
+
+    /// The same, for no longer than until then.
+    pub(crate) async fn turn_by(
+        &self,
+        deadline: Instant,
+    ) -> Result<MappedMutexGuard<'_, SqliteConnection>, Failure> {
+        let waiting = timeout_at(deadline, self.connection.lock());
+        let mut place = waiting.await.map_err(|_| Failure::Crowded)?;
         if let Some(connection) = &mut *place
             && !is_usable(connection).await
         {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use enact_core::run::store::{StoreError, StoreErrorKind};
 
@@ -12,7 +13,10 @@ pub(crate) enum Failure {
     Store(StoreError),
     /// The database is not one that this enact can use: it …
     Refused(String),
-    Sql(sqlx::Error),
+    /// Others of this process were writing for too long.
+    Crowded,
+    /// Shared by all that was to be written at once.
+    Sql(Arc<sqlx::Error>),
     File(io::Error),
 }
 
@@ -24,7 +28,7 @@ impl From<StoreError> for Failure {
 
 impl From<sqlx::Error> for Failure {
     fn from(error: sqlx::Error) -> Self {
-        Self::Sql(error)
+        Self::Sql(Arc::new(error))
     }
 }
 
@@ -42,6 +46,13 @@ impl Failure {
             Self::Refused(why) => {
                 let message = format!("the database `{path}` {why}");
                 StoreError::new(StoreErrorKind::Corrupt, message)
+            }
+            Self::Crowded => {
+                let message = format!(
+                    "the database `{path}` is busy: other runs of this process have been writing \
+                     for too long: try again later"
+                );
+                StoreError::new(StoreErrorKind::Locked, message)
             }
             Self::Sql(error) => {
                 let what = advice(kind_of(&error), &error);
@@ -70,11 +81,6 @@ pub(crate) fn is_corrupt(error: &sqlx::Error) -> bool {
 /// Whether somebody else has the database.
 pub(crate) fn is_locked(error: &sqlx::Error) -> bool {
     kind_of(error) == StoreErrorKind::Locked
-}
-
-/// Whether a trigger of the schema has refused a change.
-pub(crate) fn is_raised(error: &sqlx::Error) -> bool {
-    code_of(error) == 1811 // SQLITE_CONSTRAINT_TRIGGER
 }
 
 /// See <https://sqlite.org/rescode.html>.

@@ -25,8 +25,13 @@
 //! with it), and the folder `runs.db.locks`, which holds a file per run that is being worked on.
 //! All of them have to be on a local disk: SQLite and file locks do not work over a network.
 //!
-//! Records are kept as JSON in a shorthand, in which one byte stands for a phrase that comes again and
-//! again. Read them with [`Store::load`], or with `enact show RUN --as events`.
+//! Events are rows of plain columns and JSON, which `sqlite3` shows as well as [`Store::load`] and
+//! `enact show RUN --as events` do:
+//!
+//! ```sql
+//! SELECT position, datetime(at / 1000000000, 'unixepoch') AS at, event, body
+//! FROM events JOIN runs USING (run) WHERE run_id = 'sky' ORDER BY position;
+//! ```
 
 mod append;
 mod connect;
@@ -34,10 +39,12 @@ mod error;
 mod location;
 mod lock;
 mod log;
+mod row;
 mod schema;
-mod shorthand;
+mod summary;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,12 +2,14 @@
 
 use enact_core::run::Record;
 use enact_core::run::store::{RunFilter, RunSummary, StoreError, StoreErrorKind};
+use jiff::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use crate::connect::Writer;
 use crate::error::{Failure, is_corrupt};
-use crate::shorthand;
+use crate::row;
+use crate::summary;
 
 /// A log as far as it can be read.
 pub(crate) struct Readable {
@@ -23,10 +25,9 @@ pub(crate) struct Damage {
     pub(crate) is_lost: bool,
 }
 
-/// About how many bytes are read at once. A row for each append would cost more than parsing it,
-/// and one row for all may be more than SQLite allows.
+/// About how many bytes are read at once: one row for all may be more than SQLite allows.
 const BATCH_BYTES: usize = 128 * 1024;
-/// How many appends are read at first, and at most.
+/// How many records are read at first, and at most.
 const FIRST_BATCH: usize = 64;
 const LARGEST_BATCH: usize = 1024;
 
@@ -43,14 +44,19 @@ pub(crate) async fn read(
     connection: &mut SqliteConnection,
     run_id: &str,
 ) -> Result<Option<Readable>, Failure> {
-    let found: Option<(i64, i64)> =
-        sqlx::query_as("SELECT run, records FROM runs WHERE run_id = ? AND records > 0")
-            .bind(run_id)
-            .fetch_optional(&mut *connection)
-            .await?;
-    let Some((run, count)) = found else {
+    let found: Option<(i64, i64, Option<Vec<u8>>)> = sqlx::query_as(
+        "SELECT run, records, CAST(spec AS BLOB) FROM runs LEFT JOIN agents USING (agent)
+         WHERE run_id = ? AND records > 0",
+    )
+    .bind(run_id)
+    .fetch_optional(&mut *connection)
+    .await?;
+    let Some((run, count, spec)) = found else {
         return Ok(None);
     };
+    // If it is missing or no text, the start of the run does not match its checksum.
+    let spec = spec.and_then(|spec| String::from_utf8(spec).ok());
+    let spec = spec.unwrap_or_default();
     let mut records = Vec::new();
     let (mut size, mut largest) = (FIRST_BATCH, LARGEST_BATCH);
     let damage = loop {
@@ -62,13 +68,11 @@ pub(crate) async fn read(
                     let is_short = (before as u64) < count.cast_unsigned();
                     break is_short.then(|| Damage::lost(before, "is missing"));
                 }
-                match take_batch(run_id, batch, &mut records) {
-                    Ok(appends) => {
-                        let each = batch.len() / appends.max(1);
-                        size = (BATCH_BYTES / each.max(1)).clamp(1, largest);
-                    }
-                    Err(damage) => break Some(damage),
+                if let Err(damage) = take_batch(run_id, &spec, batch, &mut records) {
+                    break Some(damage);
                 }
+                let each = batch.len() / (records.len() - before).max(1);
+                size = (BATCH_BYTES / each.max(1)).clamp(1, largest);
             }
             // One by one, those before the one that cannot be read can.
             Err(_) if size > 1 => (size, largest) = (1, 1),
@@ -82,7 +86,8 @@ pub(crate) async fn read(
     Ok(Some(Readable { records, damage }))
 }
 
-/// The next appends in one row, each after its position, its checksum and its length.
+/// The next rows as one, each after its length and what else there is: a row for each record would cost
+/// more than parsing it.
 async fn read_batch(
     connection: &mut SqliteConnection,
     run: i64,
@@ -91,7 +96,8 @@ async fn read_batch(
 ) -> Result<SqliteRow, sqlx::Error> {
     sqlx::query(
         "SELECT CAST(group_concat(item, '') AS BLOB) FROM (
-             SELECT position || ' ' || checksum || ' ' || octet_length(body) || ' ' || body AS item
+             SELECT position || ' ' || at || ' ' || crc32 || ' ' || octet_length(body) || ' '
+                 || event || ' ' || body AS item
              FROM events WHERE run = ? AND position >= ? ORDER BY position LIMIT ?
          )",
     )
@@ -102,24 +108,28 @@ async fn read_batch(
     .await
 }
 
-/// Takes the records of a batch, up to the first append that is damaged, and tells how many appends
-/// there were.
-fn take_batch(run_id: &str, batch: &[u8], records: &mut Vec<Record>) -> Result<usize, Damage> {
-    let (mut rest, mut appends) = (batch, 0);
-    let mut lines = Vec::new();
+/// Takes the records of a batch, up to the first one that is damaged.
+fn take_batch(
+    run_id: &str,
+    spec: &str,
+    batch: &[u8],
+    records: &mut Vec<Record>,
+) -> Result<(), Damage> {
+    let mut rest = batch;
     while !rest.is_empty() {
-        lines.clear();
-        shorthand::expand(check(run_id, records.len(), &mut rest)?, &mut lines);
-        // Checked once, and not text by text.
-        let lines =
-            str::from_utf8(&lines).map_err(|error| not_understood(records.len(), &error))?;
-        for line in lines.split('\n') {
-            let record = serde_json::from_str(line);
-            records.push(record.map_err(|error| not_understood(records.len(), &error))?);
-        }
-        appends += 1;
+        let position = records.len();
+        // Only the start of a run tells its agent.
+        let spec = if position == 0 { spec } else { "" };
+        let row = check(run_id, spec, position, &mut rest)?;
+        let event = row::event(row.event, row.body, spec);
+        let at = Timestamp::from_nanosecond(row.at.into());
+        records.push(Record {
+            position: position as u64,
+            at: at.map_err(|error| not_understood(position, &error))?,
+            event: event.map_err(|error| not_understood(position, &error))?,
+        });
     }
-    Ok(appends)
+    Ok(())
 }
 
 fn not_understood(record: usize, error: &dyn std::error::Error) -> Damage {
@@ -129,24 +139,44 @@ fn not_understood(record: usize, error: &dyn std::error::Error) -> Damage {
     }
 }
 
-/// The next append, in shorthand.
-fn check<'a>(run_id: &str, expected: usize, rest: &mut &'a [u8]) -> Result<&'a [u8], Damage> {
+/// What is stored of a record, beside its position.
+struct Stored<'a> {
+    at: i64,
+    event: &'a str,
+    body: &'a str,
+}
+
+/// The next row.
+fn check<'a>(
+    run_id: &str,
+    spec: &str,
+    expected: usize,
+    rest: &mut &'a [u8],
+) -> Result<Stored<'a>, Damage> {
     let position = take_number(rest).filter(|position| usize::try_from(*position) == Ok(expected));
     let Some(position) = position else {
         return Err(Damage::lost(expected, "is missing"));
     };
-    let stored = take_number(rest);
-    let length = take_number(rest).and_then(|length| usize::try_from(length).ok());
-    let body = length.and_then(|length| rest.split_off(..length));
-    body.filter(|body| Some(checksum(run_id, position, body)) == stored)
-        .ok_or_else(|| Damage::lost(expected, "does not match its checksum"))
+    let mut take = || {
+        let (at, crc32) = (take_number(rest)?, take_number(rest)?);
+        let length = usize::try_from(take_number(rest)?).ok()?;
+        let (event, body) = (take_word(rest)?, rest.split_off(..length)?);
+        let is_sound = row::checksum(run_id, position, at, event, body, spec) == crc32;
+        let body = str::from_utf8(body).ok().filter(|_| is_sound)?;
+        Some(Stored { at, event, body })
+    };
+    take().ok_or_else(|| Damage::lost(expected, "does not match its checksum"))
 }
 
-/// A number, and the space after it.
-fn take_number(rest: &mut &[u8]) -> Option<i64> {
+/// A word, and the space after it.
+fn take_word<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
     let end = rest.iter().position(|byte| *byte == b' ')?;
-    let number = rest.split_off(..=end)?;
-    str::from_utf8(&number[..end]).ok()?.parse().ok()
+    let word = rest.split_off(..=end)?;
+    str::from_utf8(&word[..end]).ok()
+}
+
+fn take_number(rest: &mut &[u8]) -> Option<i64> {
+    take_word(rest)?.parse().ok()
 }
 
 impl Damage {
@@ -177,27 +207,14 @@ pub(crate) async fn list(
     connection: &mut SqliteConnection,
     filter: &RunFilter,
 ) -> Result<Vec<RunSummary>, Failure> {
-    // Two statements, so that each can use its index.
-    let query = match filter.status {
-        Some(status) => sqlx::query_as(
-            "SELECT run_id, summary FROM runs WHERE status = ?
-             ORDER BY started DESC, run_id DESC LIMIT ?",
-        )
-        .bind(status.as_str()),
-        None => sqlx::query_as(
-            "SELECT run_id, summary FROM runs WHERE started IS NOT NULL
-             ORDER BY started DESC, run_id DESC LIMIT ?",
-        ),
-    };
-    let limit = filter.limit.map_or(-1, i64::from);
-    let rows: Vec<(String, String)> = query.bind(limit).fetch_all(&mut *connection).await?;
+    let rows = summary::list(connection, filter).await?;
     let mut list = Vec::with_capacity(rows.len());
-    for (run_id, summary) in rows {
-        match serde_json::from_str(&summary) {
-            Ok(summary) => list.push(summary),
+    for row in &rows {
+        match summary::read(row) {
+            Some(summary) => list.push(summary),
             // The log is what counts: the summary can be had from it again.
-            Err(_) => {
-                let readable = read(connection, &run_id).await?;
+            None => {
+                let readable = read(connection, row.try_get("run_id")?).await?;
                 list.extend(readable.and_then(|readable| summarise(&readable.records)));
             }
         }
@@ -212,25 +229,4 @@ pub(crate) async fn delete(writer: &Writer, run_id: &str) -> Result<bool, Failur
         .execute(&mut *writer.turn().await?)
         .await?;
     Ok(done.rows_affected() > 0)
-}
-
-/// Over the place as well as the content: a row in the wrong place is damaged too. It is there for
-/// accidents, which it sees for few instructions: word by word, and each step can be undone, so that
-/// no single change is lost on the way.
-pub(crate) fn checksum(run_id: &str, position: i64, body: &[u8]) -> i64 {
-    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(FACTOR).rotate_left(29);
-    let mut sum = mix(BASIS, position.cast_unsigned());
-    for bytes in [run_id.as_bytes(), body] {
-        let (words, rest) = bytes.as_chunks();
-        for word in words {
-            sum = mix(sum, u64::from_le_bytes(*word));
-        }
-        let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
-        sum = mix(sum, u64::from_le_bytes(last));
-        sum = mix(sum, bytes.len() as u64);
-    }
-    sum.cast_signed()
 }

@@ -17,48 +17,57 @@ const MIGRATIONS: [&str; 1] = ["
     CREATE TABLE fences (last INTEGER NOT NULL) STRICT;
     INSERT INTO fences (last) VALUES (0);
 
-    -- A run that was acquired but has no record yet has a fence and nothing else.
+    -- What runs say of their agent, once for all runs of it: the more tools it has, the more this is.
+    CREATE TABLE agents (
+        agent INTEGER PRIMARY KEY,
+        crc32 INTEGER NOT NULL, -- of spec, to find it by
+        signature TEXT NOT NULL,
+        model TEXT NOT NULL,
+        spec TEXT NOT NULL -- JSON
+    ) STRICT;
+    CREATE INDEX agents_by_crc32 ON agents (crc32);
+
+    -- A run that was acquired but has no record yet has a fence and nothing else. Times are nanoseconds
+    -- since 1970.
     CREATE TABLE runs (
         run INTEGER PRIMARY KEY,
         run_id TEXT NOT NULL UNIQUE,
+        agent INTEGER REFERENCES agents (agent),
         fence INTEGER NOT NULL,
         records INTEGER NOT NULL DEFAULT 0,
         status TEXT,
-        started INTEGER, -- nanoseconds since 1970
-        summary TEXT -- JSON
+        started INTEGER,
+        updated INTEGER,
+        steps INTEGER,
+        open_questions INTEGER,
+        termination_reason TEXT
     ) STRICT;
+    CREATE INDEX runs_by_agent ON runs (agent);
     CREATE INDEX runs_by_start ON runs (started);
     CREATE INDEX runs_by_status ON runs (status, started);
+    CREATE TRIGGER last_run_of_agent AFTER DELETE ON runs
+        WHEN NOT EXISTS (SELECT 1 FROM runs WHERE agent = OLD.agent) BEGIN
+            DELETE FROM agents WHERE agent = OLD.agent;
+        END;
 
-    -- What was appended at once, in the order of appending, so that pages are filled one after
-    -- another. By the short key of the run: there are many of them.
+    -- In the order of appending, so that pages are filled one after another. By the short key of the
+    -- run: there are many of them.
     CREATE TABLE events (
         run INTEGER NOT NULL REFERENCES runs (run) ON DELETE CASCADE,
-        position INTEGER NOT NULL, -- of the first record
-        body BLOB NOT NULL, -- the records as lines of JSON, in shorthand
-        checksum INTEGER NOT NULL
+        position INTEGER NOT NULL,
+        at INTEGER NOT NULL, -- nanoseconds since 1970
+        event TEXT NOT NULL, -- what happened, as one word
+        body TEXT NOT NULL, -- the other keys of the event but `agent`, as a JSON object
+        crc32 INTEGER NOT NULL -- of all this with spaces between; see `row.rs`
     ) STRICT;
     CREATE UNIQUE INDEX events_by_run ON events (run, position);
 
-    -- Appending is one statement, so that it is one trip to the database, and whole or not at all.
-    CREATE VIEW appends (run, fence, summary, status, started, position, next, body, checksum) AS
-        SELECT run, NULL, NULL, NULL, NULL, position, NULL, body, checksum FROM events;
-    CREATE TRIGGER append INSTEAD OF INSERT ON appends BEGIN
-        UPDATE runs SET records = NEW.next, summary = NEW.summary
-            WHERE run = NEW.run AND fence = NEW.fence AND records = NEW.position;
-        SELECT RAISE(ABORT, 'out of turn') WHERE changes() = 0;
-        INSERT INTO events VALUES (NEW.run, NEW.position, NEW.body, NEW.checksum);
-        -- The indexes are written only when a run moves in its list, which is seldom.
-        UPDATE runs SET status = NEW.status, started = NEW.started
-            WHERE run = NEW.run AND status IS NOT NEW.status;
-    END;
-
-    PRAGMA user_version = 2;
+    PRAGMA user_version = 3;
 "];
 
-/// The version that the first migration brings an empty database to. Files of version 1 were written
-/// by builds before the first release.
-const FIRST_VERSION: i64 = 2;
+/// The version that the first migration brings an empty database to. Files of versions 1 and 2 were
+/// written by builds before the first release.
+const FIRST_VERSION: i64 = 3;
 
 /// Brings the database to the newest version. A database of a newer enact, or of another program,
 /// is left as it is.

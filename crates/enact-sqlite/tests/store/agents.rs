@@ -137,7 +137,7 @@ async fn a_damaged_run_goes_on_only_when_told_to() {
         .await
         .unwrap();
     assert!(matches!(outcome, Outcome::Paused(_)));
-    super::execute(&path, "UPDATE events SET body = x'' WHERE position = 2").await;
+    super::execute(&path, "UPDATE events SET body = '' WHERE position = 2").await;
     let idle = agent(asks(), []);
     let error = idle.resume_stored(store.clone(), "r").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Corrupt));

@@ -41,15 +41,17 @@ async fn a_damaged_last_record_is_left_out_and_replaced() {
 async fn damage_in_the_middle_ends_the_log_there() {
     let damages = [
         // One letter is another one, which is still JSON.
-        "UPDATE events SET body = CAST(replace(body, 'call_2_xx', 'call_2_yx') AS BLOB)
-            WHERE position = 2",
-        "UPDATE events SET checksum = checksum + 1 WHERE position = 2",
-        "UPDATE events SET body = x'' WHERE position = 2",
-        "UPDATE events SET body = x'ff00fe' WHERE position = 2",
+        "UPDATE events SET body = replace(body, 'call_2_xx', 'call_2_yx') WHERE position = 2",
+        "UPDATE events SET event = 'withdrawn' WHERE position = 2",
+        "UPDATE events SET event = 'tool started' WHERE position = 2",
+        "UPDATE events SET at = at + 1 WHERE position = 2",
+        "UPDATE events SET crc32 = crc32 + 1 WHERE position = 2",
+        "UPDATE events SET body = '' WHERE position = 2",
+        "UPDATE events SET body = CAST(x'ff00fe' AS TEXT) WHERE position = 2",
         "DELETE FROM events WHERE position = 2",
         // A healthy record of another place.
-        "UPDATE events SET (body, checksum) =
-            (SELECT body, checksum FROM events WHERE position = 3) WHERE position = 2",
+        "UPDATE events SET (at, event, body, crc32) =
+            (SELECT at, event, body, crc32 FROM events WHERE position = 3) WHERE position = 2",
     ];
     for damage in damages {
         let folder = folder();
@@ -88,9 +90,12 @@ async fn a_missing_end_is_noticed() {
 #[tokio::test]
 async fn a_run_without_a_readable_start_is_corrupt_and_can_only_be_deleted() {
     let damages = [
-        "UPDATE events SET body = x'78' WHERE position = 0",
+        "UPDATE events SET body = 'x' WHERE position = 0",
         "DELETE FROM events WHERE position = 0",
         "DELETE FROM events",
+        "UPDATE agents SET spec = replace(spec, 'question', 'questing')",
+        "UPDATE agents SET spec = CAST(x'ff00fe' AS TEXT)",
+        "UPDATE runs SET agent = NULL",
     ];
     for damage in damages {
         let folder = folder();
@@ -119,9 +124,8 @@ async fn a_record_that_only_a_newer_enact_understands_is_not_replaced() {
     // An event that this enact does not know, with the checksum that belongs to it.
     execute(
         &path,
-        r#"INSERT INTO events VALUES (1, 2,
-            CAST('{"position":2,"at":"2030-01-01T00:00:00Z","event":"dreamed"}' AS BLOB),
-            5243181666722658407);
+        r#"INSERT INTO events
+            VALUES (1, 2, 1893456000000000000, 'dreamed', '{"of":"sheep"}', 6095626);
            UPDATE runs SET records = 3"#,
     )
     .await;
@@ -144,14 +148,14 @@ async fn a_damaged_summary_is_had_from_the_log_again() {
     let store = SqliteStore::open(&path).await.unwrap();
     let lease = keep(&store, "r", 5).await;
     let before = store.list(&RunFilter::all()).await.unwrap();
-    execute(&path, "UPDATE runs SET summary = '{'").await;
+    execute(&path, "UPDATE runs SET steps = -1").await;
     assert_eq!(store.list(&RunFilter::all()).await.unwrap(), before);
     store.append(&lease, &[tool_started(5)]).await.unwrap();
     assert_eq!(store.list(&RunFilter::all()).await.unwrap()[0].records, 6);
 }
 
 /// What a page of the file takes.
-const PAGE: usize = 2048;
+const PAGE: usize = 4096;
 
 #[tokio::test]
 async fn whatever_page_is_damaged_what_is_read_is_what_was_written() {

@@ -23,9 +23,9 @@ async fn a_database_of_a_newer_enact_is_refused_and_left_as_it_is() {
     drop(keep(&SqliteStore::open(&path).await.unwrap(), "r", 2).await);
     execute(&path, "PRAGMA user_version = 7").await;
     let error = SqliteStore::open(&path).await.unwrap_err();
-    let words = ["runs.db", "version 7", "up to 2", "use a newer enact"];
+    let words = ["runs.db", "version 7", "up to 3", "use a newer enact"];
     told(&error, StoreErrorKind::Corrupt, &words);
-    execute(&path, "PRAGMA user_version = 2").await;
+    execute(&path, "PRAGMA user_version = 3").await;
     let store = SqliteStore::open(&path).await.unwrap();
     assert_eq!(store.load("r").await.unwrap().run.records().len(), 2);
 }
@@ -35,10 +35,12 @@ async fn a_database_from_before_the_first_release_is_refused() {
     let folder = folder();
     let path = file(&folder);
     drop(keep(&SqliteStore::open(&path).await.unwrap(), "r", 2).await);
-    execute(&path, "PRAGMA user_version = 1").await;
-    let error = SqliteStore::open(&path).await.unwrap_err();
-    let words = ["runs.db", "before the first release", "another file"];
-    told(&error, StoreErrorKind::Corrupt, &words);
+    for version in ["PRAGMA user_version = 1", "PRAGMA user_version = 2"] {
+        execute(&path, version).await;
+        let error = SqliteStore::open(&path).await.unwrap_err();
+        let words = ["runs.db", "before the first release", "another file"];
+        told(&error, StoreErrorKind::Corrupt, &words);
+    }
 }
 
 #[tokio::test]

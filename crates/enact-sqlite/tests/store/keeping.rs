@@ -132,18 +132,71 @@ async fn a_lease_from_before_a_deletion_never_fits_again() {
     fenced(store.append(&stale, &[started("r")]).await);
 }
 
+/// How many agents, runs and events there are.
+async fn rows(folder: &tempfile::TempDir) -> (i64, i64, i64) {
+    let counts = sqlx::query_as(
+        "SELECT (SELECT count(*) FROM agents), (SELECT count(*) FROM runs),
+             (SELECT count(*) FROM events)",
+    );
+    let mut connection = raw(&file(folder)).await;
+    counts.fetch_one(&mut connection).await.unwrap()
+}
+
+#[tokio::test]
+async fn runs_of_one_agent_say_once_what_it_is() {
+    let folder = folder();
+    let store = SqliteStore::open(file(&folder)).await.unwrap();
+    drop(keep(&store, "a", 3).await);
+    drop(keep(&store, "b", 2).await);
+    assert_eq!(rows(&folder).await, (1, 2, 5));
+    // The one does not need the other.
+    store.delete("a").await.unwrap();
+    let stored = store.load("b").await.unwrap();
+    assert_eq!(
+        (stored.run.records(), stored.damage),
+        (&records("b", 2)[..], None)
+    );
+    store.delete("b").await.unwrap();
+    assert_eq!(rows(&folder).await, (0, 0, 0));
+}
+
+#[tokio::test]
+async fn events_can_be_read_with_plain_sql() {
+    let folder = folder();
+    let store = SqliteStore::open(file(&folder)).await.unwrap();
+    drop(keep(&store, "sky", 2).await);
+    // As the documentation says.
+    let events: Vec<(i64, String, String, String)> = sqlx::query_as(
+        "SELECT position, datetime(at / 1000000000, 'unixepoch') AS at, event, body
+         FROM events JOIN runs USING (run) WHERE run_id = 'sky' ORDER BY position",
+    )
+    .fetch_all(&mut raw(&file(&folder)).await)
+    .await
+    .unwrap();
+    let [started, called] = &events[..] else {
+        panic!("{events:?}")
+    };
+    assert_eq!((&*started.2, &*called.2), ("started", "tool_started"));
+    assert_eq!(called.1, "1970-01-01 00:00:00");
+    let body: serde_json::Value = serde_json::from_str(&called.3).unwrap();
+    assert!(body["call_id"].as_str().unwrap().starts_with("call_1_"));
+    let model: String = sqlx::query_scalar(
+        "SELECT json_extract(spec, '$.model') FROM agents JOIN runs USING (agent)
+         WHERE run_id = 'sky'",
+    )
+    .fetch_one(&mut raw(&file(&folder)).await)
+    .await
+    .unwrap();
+    assert_eq!(model, "model");
+}
+
 #[tokio::test]
 async fn a_deleted_run_leaves_nothing_behind() {
     let folder = folder();
     let store = SqliteStore::open(file(&folder)).await.unwrap();
     drop(keep(&store, "r", 5).await);
     store.delete("r").await.unwrap();
-    let rows: (i64, i64) =
-        sqlx::query_as("SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM events)")
-            .fetch_one(&mut raw(&file(&folder)).await)
-            .await
-            .unwrap();
-    assert_eq!(rows, (0, 0));
+    assert_eq!(rows(&folder).await, (0, 0, 0));
     let locks = folder.path().join("runs.db.locks");
     assert_eq!(locks.read_dir().unwrap().count(), 0);
 }
@@ -303,8 +356,7 @@ async fn records_of_every_length_come_back_in_order() {
 async fn a_file_with_pages_of_another_size_keeps_them_and_serves_as_well() {
     let folder = folder();
     let path = file(&folder);
-    // As SQLite makes them unless told otherwise.
-    execute(&path, "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL").await;
+    execute(&path, "PRAGMA page_size = 2048; PRAGMA journal_mode = WAL").await;
     let store = SqliteStore::open(&path).await.unwrap();
     let _lease = keep(&store, "r", 4).await;
     let stored = store.load("r").await.unwrap();
@@ -313,5 +365,5 @@ async fn a_file_with_pages_of_another_size_keeps_them_and_serves_as_well() {
         .fetch_one(&mut raw(&path).await)
         .await
         .unwrap();
-    assert_eq!(size, 4096);
+    assert_eq!(size, 2048);
 }

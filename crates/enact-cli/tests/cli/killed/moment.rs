@@ -136,11 +136,8 @@ impl<'a> Watch<'a> {
             Sign::Asked => self.model.asked() > self.asked,
             Sign::Appended => self.file_length() > self.length,
             Sign::Recorded(position) => {
-                // In the store's shorthand, a sign stands for `{"position":`, and one for `,"at":"`.
-                let record = format!("\u{1}{position}\u{2}");
                 let new = self.unread();
-                new.windows(record.len())
-                    .any(|window| window == record.as_bytes())
+                (0..new.len()).any(|at| event_position(&new[at..]) == Some(*position))
             }
         }
     }
@@ -165,4 +162,35 @@ impl<'a> Watch<'a> {
         self.read = (found.ino(), begin + new.len() as u64);
         new
     }
+}
+
+/// The position of an event, if these bytes begin with a row of the table `events` as SQLite writes it:
+/// how long the head is; what follows for run, position, time, event and body (8 and 9 are the numbers 0
+/// and 1 themselves, 1 is a byte, 6 are eight, and 13 and more are text); and then that.
+fn event_position(bytes: &[u8]) -> Option<usize> {
+    let (
+        &[
+            head @ 7..=9,
+            run @ (1 | 9),
+            position @ (1 | 8 | 9),
+            6,
+            word @ 13..=127,
+            _,
+        ],
+        _,
+    ) = bytes.split_first_chunk()?
+    else {
+        return None;
+    };
+    let mut rest = bytes.get(usize::from(head)..)?;
+    if run == 1 {
+        rest.split_off_first()?;
+    }
+    let position = match position {
+        1 => *rest.split_off_first()?,
+        number => number - 8,
+    };
+    let word = rest.get(8..8 + usize::from((word - 13) / 2))?;
+    let is_word = |byte: &u8| byte.is_ascii_lowercase() || *byte == b'_';
+    (!word.is_empty() && word.iter().all(is_word)).then(|| position.into())
 }
