@@ -49,6 +49,8 @@ pub(crate) struct Append {
     pub(crate) updated: i64,
     /// Whether the run moves in its lists, whose indexes are written only then.
     pub(crate) moves: bool,
+    /// Whether it may have been written already, by somebody who gave up before saying so.
+    pub(crate) may_be_stored: bool,
 }
 
 /// Gives the run a new fencing number, higher than any before.
@@ -165,6 +167,7 @@ impl Append {
             started: row::nanoseconds(summary.started)?,
             updated: row::nanoseconds(summary.updated)?,
             summary,
+            may_be_stored: false,
         })
     }
 }

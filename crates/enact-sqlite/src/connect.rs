@@ -1,6 +1,7 @@
 //! Connections. All of them are made here, so that all of them are as durable as they have to be.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
@@ -10,8 +11,9 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::append::Append;
 use crate::error::{Failure, is_locked};
+use crate::queue::Queue;
 use crate::schema;
-use crate::write::{self, Done, Fenced, Work};
+use crate::write::{Done, Fenced, Work};
 
 /// Begins a transaction that writes. It waits for other writers here, once, and not in its midst,
 /// where waiting could not help.
@@ -65,6 +67,7 @@ async fn prepare_now(path: &Path, timeout: Duration) -> Result<Writer, Failure> 
     Ok(Writer {
         options,
         connection: Mutex::new(Some(connection)),
+        queue: Arc::default(),
     })
 }
 
@@ -109,29 +112,36 @@ pub(crate) struct Writer {
     options: SqliteConnectOptions,
     /// None after a connection that could not be used any more.
     connection: Mutex<Option<SqliteConnection>>,
+    queue: Arc<Queue>,
 }
 
 impl Writer {
-    /// Writes an append. It is on the disk when this returns `true`; `false` says that it was not in turn.
+    /// Writes an append, together with what else is to be written. It is on the disk when this returns
+    /// `true`; `false` says that it was not in turn.
     pub(crate) async fn append(&self, append: Append) -> Result<bool, Failure> {
-        let done = self.write(Work::Append(Box::new(append))).await?;
-        Ok(matches!(done, Some(Done::Appended(true))))
+        let done = self
+            .queue
+            .write(self, Work::Append(Box::new(append)))
+            .await?;
+        Ok(matches!(done, Done::Appended(true)))
     }
 
-    /// Gives a run a new fencing number.
+    /// Gives a run a new fencing number, in the same way.
     pub(crate) async fn fence(&self, run_id: &str) -> Result<Fenced, Failure> {
-        match self.write(Work::Fence(run_id.to_owned())).await? {
-            Some(Done::Fenced(fenced)) => Ok(*fenced),
-            _ => Err(sqlx::Error::RowNotFound.into()),
+        match self
+            .queue
+            .write(self, Work::Fence(run_id.to_owned()))
+            .await?
+        {
+            Done::Fenced(fenced) => Ok(*fenced),
+            Done::Appended(_) => Err(sqlx::Error::RowNotFound.into()),
         }
     }
 
-    async fn write(&self, work: Work) -> Result<Option<Done>, Failure> {
-        let mut connection = self.turn().await?;
-        let mut transaction = connection.begin_with(BEGIN).await?;
-        let mut done = write::write(&mut transaction, &[&work]).await?;
-        transaction.commit().await?;
-        Ok(done.pop())
+    /// How many appends wait behind the one that leads.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.queue.length()
     }
 
     /// Waits for its turn.

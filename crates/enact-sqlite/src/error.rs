@@ -83,6 +83,13 @@ pub(crate) fn is_locked(error: &sqlx::Error) -> bool {
     kind_of(error) == StoreErrorKind::Locked
 }
 
+/// Whether an append is in its own way: what is there of its run is damaged, or it is too much for SQLite.
+/// After all other errors, what was to be written beside it could not be written either.
+pub(crate) fn is_of_one(error: &sqlx::Error) -> bool {
+    // SQLITE_CORRUPT, SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH
+    matches!(code_of(error) & 0xff, 11 | 18 | 19 | 20)
+}
+
 /// See <https://sqlite.org/rescode.html>.
 fn code_of(error: &sqlx::Error) -> u32 {
     let code = error.as_database_error().and_then(|error| error.code());

@@ -32,6 +32,9 @@
 //! SELECT position, datetime(at / 1000000000, 'unixepoch') AS at, event, body
 //! FROM events JOIN runs USING (run) WHERE run_id = 'sky' ORDER BY position;
 //! ```
+//!
+//! Runs that share a store share its commits: appends that come while the disk is busy are written
+//! together once it is free. Each of them is on the disk when it returns.
 
 mod append;
 mod connect;
@@ -39,6 +42,7 @@ mod error;
 mod location;
 mod lock;
 mod log;
+mod queue;
 mod row;
 mod schema;
 mod summary;

@@ -1,5 +1,7 @@
 //! What can only be tested from inside.
 
+mod together;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,9 @@
-//! What keeping runs in a SQLite file costs: a whole run, one append, and taking a run up again.
+//! What keeping runs in a SQLite file costs: a whole run, many at once, one append, and taking a run up
+//! again.
 //!
-//! `cargo bench -p enact-sqlite` prints the costs. It fails when an append to a long run costs more
-//! than twice one to a new run, or when a run is taken up more than three times slower than its
+//! `cargo bench -p enact-sqlite` prints the costs. It fails when 200 runs at once come to less than half
+//! of the rate that their model allows, when an append to a long run costs more than twice one to a new
+//! run, or when a run is taken up more than three times slower than its
 //! records are read from a file of JSON lines and parsed. What is compared is measured in turns, and
 //! the median of the ratios counts: other work on the machine slows both down alike.
 #![allow(
@@ -13,6 +15,7 @@
 )]
 
 mod append;
+mod concurrent;
 mod log;
 mod resume;
 mod whole_run;
@@ -52,15 +55,21 @@ pub fn ratio(times: &[Duration], to: &[Duration]) -> f64 {
     ratios[ratios.len() / 2]
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() {
+fn main() {
     // `cargo test --benches` only checks that it works.
     let is_measured = std::env::args().any(|arg| arg == "--bench");
     let (events, rounds) = if is_measured { (10_000, 21) } else { (100, 1) };
-    whole_run::measure(rounds).await;
-    let append = append::measure(events, rounds * 30).await;
-    let resume = resume::measure(events, rounds).await;
+    let (runs, steps) = if is_measured { (200, 10) } else { (3, 2) };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(whole_run::measure(rounds));
+    let concurrent = concurrent::measure(runs, steps, rounds.min(5));
+    let append = runtime.block_on(append::measure(events, rounds * 30));
+    let resume = runtime.block_on(resume::measure(events, rounds));
     if is_measured {
+        assert!(concurrent >= 0.5, "runs at once wait too long for the disk");
         assert!(append <= 2.0, "appends get dearer as the run grows");
         assert!(resume <= 3.0, "resuming costs too much beside parsing");
     }
