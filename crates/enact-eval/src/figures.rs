@@ -67,7 +67,7 @@ impl Figures {
 fn connects(run: &Run, step: &Step) -> Option<bool> {
     match step.outcome() {
         StepOutcome::Act => {
-            let calls: Vec<_> = step.calls.iter().map(|one| &one.call).collect();
+            let calls: Vec<_> = step.calls.iter().map(|one| &*one.call).collect();
             let tools = &run.started().agent.tools;
             Some(coherence::connects(coherence::thought(step), &calls, tools))
         }

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use enact::model::{ScriptedModel, call};
-//! use enact::{ReAct, Tools, Values};
+//! use enact::{ReAct, Values};
 //! use enact_eval::dataset::{Dataset, Reading};
 //! use enact_eval::results::Results;
 //! use enact_eval::{Evaluator, Metric, Report, Tried};

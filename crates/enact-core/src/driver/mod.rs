@@ -23,7 +23,7 @@
 //! use enact::driver::{Durability, Effect, Effects};
 //! use enact::model::{ScriptedModel, call};
 //! use enact::run::Record;
-//! use enact::{ReAct, Tools, forward_effects, values};
+//! use enact::{ReAct, forward_effects, values};
 //! use serde_json::json;
 //!
 //! struct Counting {

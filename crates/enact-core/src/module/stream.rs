@@ -39,7 +39,7 @@ where
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
     /// use enact::adapter::Piece;
     /// use enact::model::{ScriptedModel, call};
-    /// use enact::{ReAct, Tools, Update, values};
+    /// use enact::{ReAct, Update, values};
     /// use serde_json::json;
     ///
     /// let agent = ReAct::builder("question -> answer").model(

@@ -234,7 +234,7 @@ impl<'a> Engine<'a> {
         let mut insides = self.insides();
         let key = call.idempotency_key.clone();
         let effect = insides.world.effects.entry(key);
-        effect.or_insert_with(|| (call.call.clone(), 0)).1 += 1;
+        effect.or_insert_with(|| ((*call.call).clone(), 0)).1 += 1;
         let observation = match kind.fails {
             true => Observation::error(format!("Error executing {}: it fails", kind.name)),
             false => Observation::value(result(&call.call, &call.answers)),
@@ -356,7 +356,7 @@ impl Effects for Engine<'_> {
             let outcome = self.execute(&call);
             // Between the effect and its record.
             let done = self.survives("after a call", 10).map(|()| Done {
-                call_id: call.call.id,
+                call_id: call.call.id.clone(),
                 outcome,
                 failure: None,
             });

@@ -67,11 +67,13 @@ fn agent(steps: usize) -> ReAct {
     let parameters = json!({"type": "object", "properties": {"text": {"type": "string"}}});
     let spec = ToolSpec::new("note", "Writes something down.", parameters);
     let note = FnTool::from_spec(spec, |_, _| async { Ok::<_, ToolError>("Written.") });
-    ReAct::dynamic("question -> answer", Tools::new().with(note))
-        .unwrap()
-        .with_model(Model { steps })
+    ReAct::builder("question -> answer")
+        .tools(Tools::new().with(note))
+        .model(Model { steps })
         // Far away: the model is told when a limit is near.
-        .with_max_iterations(10 * steps as u32)
+        .max_iterations(10 * steps as u32)
+        .build()
+        .unwrap()
 }
 
 async fn time(agent: &Arc<ReAct>, runs: usize, store: Option<&SqliteStore>) -> Duration {

@@ -148,7 +148,7 @@ impl Writer {
                 self.write(event);
             }
             Next::Tools(calls) => {
-                let ids: Vec<String> = calls.into_iter().map(|call| call.call.id).collect();
+                let ids: Vec<String> = calls.into_iter().map(|call| call.call.id.clone()).collect();
                 for call_id in ids.clone() {
                     self.write(Event::ToolStarted { call_id });
                 }

@@ -334,7 +334,7 @@ fn a_thought_and_several_calls_come_back() {
         args: crate::tasks::values(args),
         raw: None,
     };
-    let calls = vec![
+    let calls = [
         call(
             "a",
             "weather",

@@ -196,7 +196,7 @@ impl Player {
             panic!("nothing may run: {:?}", self.state.next());
         };
         for call in calls {
-            let call_id = call.call.id;
+            let call_id = call.call.id.clone();
             self.write(Event::ToolStarted { call_id });
         }
         self

@@ -34,7 +34,7 @@ fn next(run: &Run, length: usize) -> String {
         Next::Record(event) => format!("record {}", name(&event)),
         Next::Model(call) => format!("model {}", call.predictor.as_str()),
         Next::Tools(calls) => {
-            let ids: Vec<String> = calls.into_iter().map(|call| call.call.id).collect();
+            let ids: Vec<String> = calls.into_iter().map(|call| call.call.id.clone()).collect();
             format!("tools {}", ids.join(" "))
         }
         Next::Human(questions) => format!("human {}", questions.len()),
