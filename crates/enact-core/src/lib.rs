@@ -34,6 +34,7 @@ pub mod run;
 mod settings;
 pub mod signature;
 pub mod telemetry;
+mod time;
 pub mod tool;
 
 pub use adapter::{AdapterChoice, Completion};
@@ -50,6 +51,7 @@ pub use react::Verdict;
 pub use run::{Decision, History, Question, Run, TerminationReason};
 pub use settings::{Settings, configure, scope, secrets};
 pub use signature::{Dynamic, Field, Signature, Type, TypedSignature, Values};
+pub use time::{Timestamp, TimestampError};
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{FnTool, Tool, ToolContext, ToolError, ToolOutput, Tools};
 
@@ -58,7 +60,7 @@ pub use tool::{FnTool, Tool, ToolContext, ToolError, ToolOutput, Tools};
 pub mod __private {
     pub use crate::signature::field_type;
     pub use crate::tool::{IntoToolResult, ToolFuture, parameters_of, read_args};
-    pub use {enact_signature, jiff, schemars, serde, serde_json};
+    pub use {enact_signature, schemars, serde, serde_json};
 
     use crate::tool::ToolError;
 

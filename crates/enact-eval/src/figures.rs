@@ -138,8 +138,7 @@ fn work(records: &[Record]) -> Duration {
         let Some(took) = record.event.took() else {
             continue;
         };
-        let passed = Duration::try_from(record.at.duration_since(before.at));
-        total += took.min(passed.unwrap_or_default());
+        total += took.min(record.at.since(before.at));
     }
     total
 }

@@ -1,8 +1,8 @@
 //! Reports: what an evaluation found out.
 
+use enact_core::Timestamp;
 use enact_core::Values;
 use enact_core::model::{Prices, Usage};
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::criteria::{Criterion, criteria};

@@ -1,8 +1,8 @@
 //! Records out of the tables.
 
+use enact_core::Timestamp;
 use enact_core::run::Record;
 use enact_core::run::store::{RunFilter, RunSummary, StoreError, StoreErrorKind};
-use jiff::Timestamp;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
@@ -125,14 +125,14 @@ fn take_batch(
         let at = Timestamp::from_nanosecond(row.at.into());
         records.push(Record {
             position: position as u64,
-            at: at.map_err(|error| not_understood(position, &error))?,
+            at: at.ok_or_else(|| not_understood(position, &"its time is out of range"))?,
             event: event.map_err(|error| not_understood(position, &error))?,
         });
     }
     Ok(())
 }
 
-fn not_understood(record: usize, error: &dyn std::error::Error) -> Damage {
+fn not_understood(record: usize, error: &dyn std::fmt::Display) -> Damage {
     Damage {
         reason: format!("record {record} is whole, but not understood by this enact: {error}"),
         is_lost: false,

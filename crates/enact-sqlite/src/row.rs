@@ -1,8 +1,8 @@
 //! A record as a row of the table `events`.
 
+use enact_core::Timestamp;
 use enact_core::run::store::{StoreError, StoreErrorKind};
 use enact_core::run::{Event, Record};
-use jiff::Timestamp;
 
 use crate::error::Failure;
 

@@ -1,7 +1,7 @@
 //! What a list shows of a run, in the tables `runs` and `agents`.
 
+use enact_core::Timestamp;
 use enact_core::run::store::{RunFilter, RunSummary};
-use jiff::Timestamp;
 use serde_json::json;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
 pub(crate) fn read(row: &SqliteRow) -> Option<RunSummary> {
     let number = |name| row.try_get::<i64, _>(name).ok();
     let text = |name| row.try_get::<String, _>(name).ok();
-    let time = |name| Timestamp::from_nanosecond(number(name)?.into()).ok();
+    let time = |name| Timestamp::from_nanosecond(number(name)?.into());
     let summary = json!({
         "run_id": text("run_id")?,
         "status": text("status")?,

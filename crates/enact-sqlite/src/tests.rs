@@ -24,7 +24,7 @@ fn started(run_id: &str) -> Record {
 fn record(position: u64, event: Event) -> Record {
     Record {
         position,
-        at: jiff::Timestamp::UNIX_EPOCH,
+        at: enact_core::Timestamp::UNIX_EPOCH,
         event,
     }
 }

@@ -41,7 +41,7 @@ fn begin(program: &Arc<Program>) -> RunState {
     started.limits = program.limits;
     let record = Record {
         position: 0,
-        at: jiff::Timestamp::UNIX_EPOCH,
+        at: enact::Timestamp::UNIX_EPOCH,
         event: Event::Started(Arc::new(started)),
     };
     RunState::begin(program.clone(), wording, record).unwrap()
@@ -62,7 +62,7 @@ fn apply(state: &mut RunState, event: Event) {
     let position = state.run().records().len() as u64;
     state.apply(Record {
         position,
-        at: jiff::Timestamp::UNIX_EPOCH,
+        at: enact::Timestamp::UNIX_EPOCH,
         event,
     });
 }

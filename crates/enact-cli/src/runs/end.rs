@@ -1,7 +1,7 @@
 //! `enact cancel` and `enact rm`.
 
+use enact::Timestamp;
 use enact::run::store::Store as _;
-use jiff::Timestamp;
 
 use super::ended;
 use crate::args::OneRunArgs;

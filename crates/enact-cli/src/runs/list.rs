@@ -36,7 +36,7 @@ async fn list(args: &RunsArgs) -> Result<(), Failure> {
             RunStatus::Paused => screen.paint(Ink::Question, "paused  "),
             RunStatus::Running => "running ".to_owned(),
         };
-        let started = run.started.strftime("%Y-%m-%d %H:%M");
+        let started = run.started.to_minute();
         let steps = match run.steps {
             1 => "  1 step ".to_owned(),
             steps => format!("{steps:>3} steps"),

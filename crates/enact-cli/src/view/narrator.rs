@@ -289,7 +289,7 @@ impl Narrator {
         let (reply, duration) = (&replied.reply, replied.duration);
         let mut told = Vec::new();
         if let Some(first) = run.records().first() {
-            let since = record.at.duration_since(first.at).as_secs_f64();
+            let since = record.at.since(first.at).as_secs_f64();
             told.push(format!("after {since:.1} s"));
         }
         told.push(format!("reply took {:.1} s", duration.as_secs_f64()));

@@ -4,7 +4,6 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use futures_util::Stream;
-use jiff::Timestamp;
 
 use crate::adapter::Live;
 use crate::error::Error;
@@ -12,6 +11,7 @@ use crate::model::{ModelError, Reply, Request, Usage};
 use crate::react::{CallCheck, ModelCall, RunState, ToolCall};
 use crate::run::{Call, Decision, Observation, PredictorName, Question, Record, Run, TraceStep};
 use crate::signature::Values;
+use crate::time::Timestamp;
 use crate::tool::ToolSpec;
 
 /// What an effect gives once it is over.

@@ -8,7 +8,7 @@ macro_rules! forward_effects {
         $($crate::forward_effects!(@ $effect $this $inner);)*
     };
     (@ now $this:ident $inner:tt) => {
-        fn now(&$this) -> $crate::__private::jiff::Timestamp {
+        fn now(&$this) -> $crate::Timestamp {
             $inner.now()
         }
     };

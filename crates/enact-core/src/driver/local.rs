@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures_util::stream::FuturesUnordered;
-use jiff::Timestamp;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +18,7 @@ use crate::model::{Delivery, LanguageModel, ModelError, ModelErrorKind, Reply, S
 use crate::react::{CallCheck, ToolCall, Verdict, check_tools};
 use crate::run::{Call, PredictorName, Record, Run, TraceStep, redacted_tools};
 use crate::signature::Values;
+use crate::time::Timestamp;
 use crate::tool::{Confirmation, Tool, ToolSpec, Tools};
 
 /// A program of the user's that does the work of a predictor: gives the reply that a model would give.

@@ -45,8 +45,8 @@ impl ReadyCall {
         Self {
             tool,
             is_approved_tool,
-            context: context(local, run, &planned),
-            call: planned.call,
+            call: Arc::clone(&planned.call),
+            context: context(local, run, planned),
             after_call: local.after_call.clone(),
         }
     }
@@ -147,18 +147,17 @@ impl ReadyCall {
 }
 
 /// What a tool is told about a call.
-fn context(local: &Local, run: &Run, planned: &ToolCall) -> ToolContext {
-    let mut context =
-        ToolContext::detached(planned.call.id.clone()).with_secrets(local.secrets.clone());
+fn context(local: &Local, run: &Run, planned: ToolCall) -> ToolContext {
+    let context = ToolContext::of_call(planned.call.id.clone(), planned.idempotency_key);
+    let mut context = context.with_secrets(local.secrets.clone());
     context.run_id = run.id().to_owned();
     let parent = run.started().parent.as_ref();
     context.depth = parent.map_or(0, |parent| parent.depth);
     context.tokens_left = planned.tokens_left;
     context.money_left = planned.money_left;
-    context.idempotency_key = planned.idempotency_key.clone();
     context.cancellation = local.cancellation.child_token();
-    for (question, answer) in &planned.answers {
-        context = context.with_answer(question.clone(), answer.clone());
+    for (question, answer) in planned.answers {
+        context = context.with_answer(question, answer);
     }
     match local.listener.clone() {
         Some(listener) => {

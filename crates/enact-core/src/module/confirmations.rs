@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use crate::error::Error;
 use crate::react::check_call;
 use crate::run::store::{Store, StoredRun};
 use crate::run::{AnswerError, Answerer, AskedQuestion, ConfirmationStatus, Decision, Event, Run};
+use crate::time::Timestamp;
 
 /// The questions of a stored run. Needs no agent: an answer is written into the log, and whoever
 /// resumes the run next acts on it.

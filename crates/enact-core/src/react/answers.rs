@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use super::check;
 use super::identity::Allowed;
 use super::state::{Acting, CallState, CallStatus, Phase, RunState};
 use crate::run::{
     AnswerError, Answerer, Asked, Decision, Event, Observation, Origin, Question, QuestionKind,
 };
+use crate::time::Timestamp;
 
 impl RunState {
     /// The event that follows from a question that a running tool asks.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::history::{Call, Observation};
@@ -12,6 +11,7 @@ use super::repair::Repair;
 use super::started::Started;
 use crate::model::{Capabilities, ModelErrorKind, Reply, Usage};
 use crate::signature::Values;
+use crate::time::Timestamp;
 use crate::tool::ToolSpec;
 
 /// The version of the log format that this release writes.

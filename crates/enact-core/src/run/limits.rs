@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// How far a run may go. Reaching a limit is no failure: the agent answers from what it has, and the
@@ -80,9 +80,8 @@ impl Limits {
 
     /// When a question that is asked now expires.
     pub(crate) fn expiry(&self, asked: Timestamp) -> Option<Timestamp> {
-        let within = SignedDuration::try_from(self.answer_within?).ok()?;
         // Later than time itself is never.
-        asked.checked_add(within).ok()
+        asked.checked_add(self.answer_within?)
     }
 }
 

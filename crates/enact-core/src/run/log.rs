@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -20,6 +19,7 @@ use super::trajectory::Trajectory;
 use super::transcript::{self, OpenStep};
 use crate::model::{ModelErrorKind, Usage};
 use crate::signature::Values;
+use crate::time::Timestamp;
 use crate::tool::ToolSpec;
 
 /// The log of one run, folded into [steps](Step). Every other view of a run is computed from them.
@@ -384,11 +384,7 @@ impl Run {
     /// The time from the first to the last record.
     pub fn execution_time(&self) -> std::time::Duration {
         match (self.records.first(), self.records.last()) {
-            (Some(first), Some(last)) => last
-                .at
-                .duration_since(first.at)
-                .try_into()
-                .unwrap_or_default(),
+            (Some(first), Some(last)) => last.at.since(first.at),
             _ => std::time::Duration::default(),
         }
     }

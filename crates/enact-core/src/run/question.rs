@@ -1,7 +1,6 @@
 //! Questions to a person, and their answers.
 
 use enact_signature::Values;
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -9,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::event::Asked;
 use super::history::Call;
 use crate::signature::canonical_args;
+use crate::time::Timestamp;
 use crate::tool::ToolSpec;
 
 /// Something that a person has to decide before the run goes on.

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::event::{
     Notice, PlannedCall, PredictorName, Reading, Replied, StepOutcome, Stepped, TerminationReason,
     ToolFinished,
@@ -12,6 +10,7 @@ use super::event::{
 use super::history::{Call, Observation};
 use crate::model::{Capabilities, ModelErrorKind, Usage};
 use crate::signature::Values;
+use crate::time::Timestamp;
 
 /// One step of a run: what the model wrote, what was decided, and what came of it.
 #[derive(Debug, Clone, PartialEq)]

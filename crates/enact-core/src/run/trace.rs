@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde::Serialize;
 
 use super::event::{PredictorName, Reading, Standing, StepOutcome, TerminationReason};
@@ -13,6 +12,7 @@ use super::step::{Remark, Step, StepCall};
 use super::trajectory::COMPLETED;
 use crate::model::Usage;
 use crate::signature::Values;
+use crate::time::Timestamp;
 
 /// What a run did, step by step. A view of its log: it can be taken at any time.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -45,9 +45,13 @@ impl ToolContext {
     /// A context for calling a tool outside a run, as tests do.
     pub fn detached(call_id: impl Into<String>) -> Self {
         let call_id = call_id.into();
+        Self::of_call(call_id.clone(), call_id)
+    }
+
+    pub(crate) fn of_call(call_id: String, idempotency_key: String) -> Self {
         Self {
             run_id: String::new(),
-            idempotency_key: call_id.clone(),
+            idempotency_key,
             call_id,
             deadline: None,
             cancellation: CancellationToken::new(),

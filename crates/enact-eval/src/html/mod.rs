@@ -27,10 +27,10 @@ details summary{cursor:pointer}";
 /// A report as a page.
 pub fn report(report: &Report) -> String {
     let title = format!("{} on {}", report.model(), report.dataset);
-    let made = report.made.strftime("%Y-%m-%d %H:%M UTC");
+    let made = format!("{} UTC", report.made.to_minute());
     let body = html! {
         h1 { (title) }
-        p class="quiet" { "Evaluation " (report.evaluation_id) ", " (made.to_string()) }
+        p class="quiet" { "Evaluation " (report.evaluation_id) ", " (made) }
         (summary(report))
         h2 { "Examples by outcome" }
         (plots::outcomes(&report.trials))

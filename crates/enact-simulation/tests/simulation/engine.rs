@@ -8,13 +8,13 @@ use std::task::Poll;
 use std::time::Duration;
 
 use enact::Run;
+use enact::Timestamp;
 use enact::driver::{Answered, Asking, Doing, Done, Durability, Effect, Effects, Outcome, Stopped};
 use enact::model::{ModelError, Reply, Usage};
 use enact::react::{CallCheck, RunState, ToolCall};
 use enact::run::{Call, Event, Observation, Record, TraceStep};
 use enact::tool::ToolSpec;
 use futures_util::stream;
-use jiff::Timestamp;
 
 use crate::agent::{Agent, is_outcome};
 use crate::dice::Dice;

@@ -36,7 +36,7 @@ pub fn started(run_id: &str) -> Record {
 pub fn record(position: u64, event: Event) -> Record {
     Record {
         position,
-        at: jiff::Timestamp::UNIX_EPOCH,
+        at: enact::Timestamp::UNIX_EPOCH,
         event,
     }
 }

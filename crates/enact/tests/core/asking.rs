@@ -301,8 +301,9 @@ async fn a_call_in_doubt_takes_no_standing_rule() {
 fn later(paused: &Paused, seconds: i64) -> Paused {
     let mut json = serde_json::to_value(paused).unwrap();
     for record in json["run"].as_array_mut().unwrap() {
-        let at: jiff::Timestamp = serde_json::from_value(record["at"].clone()).unwrap();
-        let earlier = at - jiff::SignedDuration::from_secs(seconds);
+        let at: enact::Timestamp = serde_json::from_value(record["at"].clone()).unwrap();
+        let time = Duration::from_secs(seconds.unsigned_abs());
+        let earlier = at.checked_sub(time).unwrap();
         record["at"] = serde_json::to_value(earlier).unwrap();
     }
     serde_json::from_value(json).unwrap()
@@ -319,7 +320,7 @@ async fn a_question_that_nobody_answers_in_time_is_a_rejection() {
     .map(|agent| agent.limits(|limits| limits.answer_within = Some(Duration::from_secs(60))));
     let waiting = start(&played).await;
     let expiry = waiting.questions()[0].expires_at.unwrap();
-    assert!(expiry > jiff::Timestamp::now());
+    assert!(expiry > enact::Timestamp::now());
     // In time it only waits.
     let again = paused(played.agent.resume(later(&waiting, 30)).await.unwrap());
     assert_eq!(again.questions().len(), 1);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use enact::Timestamp;
 use enact::model::{Capabilities, FinishReason, ModelError, ModelErrorKind, RawCall, Reply, Usage};
 use enact::react::{CallCheck, Next, Program, RunState, Verdict, Wording};
 use enact::run::{AgentSpec, Call, Event, Observation, PredictorName, Record, Started};
@@ -11,7 +12,6 @@ use enact::{
     AdapterChoice, Completion, Decision, FnTool, Run, Signature, TerminationReason, ToolError,
     Tools, Values,
 };
-use jiff::Timestamp;
 use serde_json::Value;
 
 /// 2026-01-15T09:30:00Z.
@@ -138,7 +138,8 @@ impl Player {
     fn write(&mut self, event: Event) {
         self.seconds += 1;
         let position = self.state.run().records().len() as u64;
-        let at = Timestamp::new(self.seconds, 250_000_000).unwrap();
+        let at = Timestamp::from_nanosecond(i128::from(self.seconds) * 1_000_000_000 + 250_000_000)
+            .unwrap();
         self.state.apply(Record {
             position,
             at,

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use super::{RunFilter, RunStatus, Store, StoreErrorKind};
 use crate::run::event::{Asked, Event, Record, TerminationReason};
 use crate::run::history::Call;
 use crate::run::question::{Answerer, Decision, Origin, QuestionKind};
 use crate::run::started::{AgentSpec, Started};
 use crate::signature::{Signature, Values};
+use crate::time::Timestamp;
 
 /// Checks that an empty store keeps what [`Store`] promises. The error says what it broke.
 pub async fn check_store(store: &dyn Store) -> Result<(), String> {
@@ -27,7 +26,7 @@ fn started(run_id: &str, second: i64) -> Result<Record, String> {
     let agent = AgentSpec::new(signature, "model", "native");
     let inputs = Values::from_iter([("question".to_owned(), "Why? ü \u{0} \\".into())]);
     let started = Started::new(run_id, agent, inputs);
-    let at = Timestamp::from_second(second).map_err(|error| error.to_string())?;
+    let at = Timestamp::from_second(second).ok_or("there is no such second")?;
     Ok(Record {
         position: 0,
         at,

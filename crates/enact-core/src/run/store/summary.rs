@@ -1,9 +1,9 @@
 //! What a list of runs shows of each.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::run::event::{Event, Record, TerminationReason};
+use crate::time::Timestamp;
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
