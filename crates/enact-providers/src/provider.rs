@@ -213,7 +213,7 @@ impl Provider {
                 let client = OpenAi::new(model).with_base_url(base_url).map_err(noted)?;
                 let mut client = suited(client, base_url);
                 if let Some(key) = key {
-                    client = client.with_api_key(key);
+                    client = client.with_secret(key);
                 }
                 if self.wire == Wire::OpenAiReasoning {
                     client = client.with_reasoning_returned();
@@ -225,7 +225,7 @@ impl Provider {
                     .with_base_url(base_url)
                     .map_err(noted)?;
                 if let Some(key) = key {
-                    client = client.with_api_key(key);
+                    client = client.with_secret(key);
                 }
                 Arc::new(client)
             }
@@ -233,7 +233,7 @@ impl Provider {
                 let mut client = Genai::of(self.kind, model)?;
                 client = client.with_base_url(base_url).map_err(noted)?;
                 if let Some(key) = key {
-                    client = client.with_api_key(key);
+                    client = client.with_secret(key);
                 }
                 Arc::new(client)
             }

@@ -128,9 +128,13 @@ impl Anthropic {
 
     /// The same with a key.
     #[must_use]
-    pub fn with_api_key(self, key: impl Into<SecretString>) -> Self {
+    pub fn with_api_key(self, key: impl Into<String>) -> Self {
+        self.with_secret(key.into().into())
+    }
+
+    pub(crate) fn with_secret(self, key: SecretString) -> Self {
         Self {
-            server: self.server.with_api_key(key.into()),
+            server: self.server.with_api_key(key),
             ..self
         }
     }

@@ -111,8 +111,11 @@ impl Genai {
 
     /// The same with a key.
     #[must_use]
-    pub fn with_api_key(self, key: impl Into<SecretString>) -> Self {
-        let key: SecretString = key.into();
+    pub fn with_api_key(self, key: impl Into<String>) -> Self {
+        self.with_secret(key.into().into())
+    }
+
+    pub(crate) fn with_secret(self, key: SecretString) -> Self {
         let key = SecretString::from(key.expose_secret().trim());
         Self {
             key: Some(key).filter(|key| !key.expose_secret().is_empty()),

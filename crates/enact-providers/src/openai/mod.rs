@@ -155,9 +155,13 @@ impl OpenAi {
 
     /// The same with a key, sent as a bearer token.
     #[must_use]
-    pub fn with_api_key(self, key: impl Into<SecretString>) -> Self {
+    pub fn with_api_key(self, key: impl Into<String>) -> Self {
+        self.with_secret(key.into().into())
+    }
+
+    pub(crate) fn with_secret(self, key: SecretString) -> Self {
         Self {
-            server: self.server.with_api_key(key.into()),
+            server: self.server.with_api_key(key),
             ..self
         }
     }
