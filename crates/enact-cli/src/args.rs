@@ -1,27 +1,29 @@
 //! What can be typed.
 
 mod agent;
+mod asking;
 mod chat;
 mod check;
 mod eval;
 mod limits;
 mod mcp;
 mod model;
-mod reach;
 mod recording;
+mod time;
 mod tools;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::agent::AgentArgs;
+pub(crate) use self::asking::{Asking, Pace, Replies};
 pub(crate) use self::chat::ChatArgs;
 pub(crate) use self::check::{CheckArgs, InitArgs};
 pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
-pub(crate) use self::limits::{LimitArgs, TimeBudget, USUAL_TIME_BUDGET, time, time_budget};
+pub(crate) use self::limits::{LimitArgs, usual_limits};
 pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
 pub(crate) use self::model::{AddArgs, ListArgs, ModelArgs, ModelCommand, PullArgs, RemoveArgs};
-pub(crate) use self::reach::ReachArgs;
 pub(crate) use self::recording::RecordingArgs;
+pub(crate) use self::time::{Time, TimeBudget};
 pub(crate) use self::tools::{ToolArgs, ToolsArgs};
 
 /// Agents that work with tools until the outputs you declared are there.

@@ -62,6 +62,12 @@ impl Failure {
         }
     }
 
+    /// Tells a person, and gives the exit code.
+    pub(crate) fn end(&self) -> Exit {
+        self.print();
+        self.exit
+    }
+
     /// Tells a person: one line, and the picture if they look at a terminal.
     pub(crate) fn print(&self) {
         let mut stderr = std::io::stderr().lock();

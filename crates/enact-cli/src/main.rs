@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::args::{Cli, Command};
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::telemetry::Telemetry;
 
 fn main() -> ExitCode {
@@ -41,14 +41,12 @@ fn main() -> ExitCode {
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
-            let failure = Failure::failed("runtime", format!("no threads can be started: {error}"));
-            failure.print();
-            return Exit::Failed.into();
+            let message = format!("no threads can be started: {error}");
+            return Failure::failed("runtime", message).end().into();
         }
     };
     if let Err(failure) = secrets::configure(None, None) {
-        failure.print();
-        return failure.exit.into();
+        return failure.end().into();
     }
     let telemetry = match cli.command {
         Command::Run(_) | Command::Chat(_) | Command::Resume(_) | Command::Mcp(_) => {
@@ -56,7 +54,7 @@ fn main() -> ExitCode {
         }
         _ => Telemetry::default(),
     };
-    let exit = runtime.block_on(async {
+    let ended = runtime.block_on(async {
         match cli.command {
             Command::Run(args) => run::execute(&args).await,
             Command::Chat(args) => chat::execute(&args).await,
@@ -68,13 +66,14 @@ fn main() -> ExitCode {
             Command::Init(args) => agent::init(&args),
             Command::Check(args) => agent::check(&args),
             Command::Demo => demo::execute().await,
-            Command::Runs(args) => runs::list::execute(&args).await,
-            Command::Show(args) => runs::show::execute(&args).await,
-            Command::Resume(args) => runs::resume::execute(&args).await,
-            Command::Cancel(args) => runs::end::cancel(&args).await,
-            Command::Rm(args) => runs::end::remove(&args).await,
+            Command::Runs(args) => runs::list(&args).await,
+            Command::Show(args) => runs::show(&args).await,
+            Command::Resume(args) => runs::resume(&args).await,
+            Command::Cancel(args) => runs::cancel(&args).await,
+            Command::Rm(args) => runs::remove(&args).await,
         }
     });
+    let exit = ended.unwrap_or_else(|failure| failure.end());
     telemetry.finish();
     // A thread that still waits for a line of input must not keep the process alive.
     runtime.shutdown_background();

@@ -87,8 +87,7 @@ pub(crate) fn fail(run: Option<&Run>, failure: &Failure, is_json: bool) -> Exit 
     if is_json {
         print(&object(run, Status::Failed(failure)));
     }
-    failure.print();
-    failure.exit
+    failure.end()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::report::Report;
+use crate::report::{Report, percent};
 use crate::statistics::{float, mcnemar};
 use crate::trial::Trial;
 
@@ -17,6 +17,22 @@ pub enum Unit {
     Count,
     /// In the unit of the price file.
     Cost,
+}
+
+impl Unit {
+    /// A value in words; `sign` stands before one above zero.
+    pub fn shown(self, value: Option<f64>, sign: &str) -> String {
+        let Some(value) = value else {
+            return "–".to_owned();
+        };
+        let sign = if value > 0.0 { sign } else { "" };
+        match self {
+            Self::Share => format!("{sign}{}", percent(value)),
+            Self::Seconds => format!("{sign}{value:.2} s"),
+            Self::Count => format!("{sign}{value:.0}"),
+            Self::Cost => format!("{sign}{value:.4}"),
+        }
+    }
 }
 
 /// One value in both reports.

@@ -86,19 +86,13 @@ pub fn criteria(trials: &[Trial]) -> Vec<Criterion> {
 }
 
 fn coherence(trials: &[Trial]) -> Criterion {
-    let mut share = Share::default();
-    for trial in trials {
-        share += trial.figures.connected;
-    }
+    let share = trials.iter().map(|trial| trial.figures.connected).sum();
     let goal = Goal::AtLeast(0.9);
     Criterion::share("reasoning coherence", share, goal, "steps that act")
 }
 
 fn judged_coherence(trials: &[Trial]) -> Option<Criterion> {
-    let mut share = Share::default();
-    for judged in trials.iter().filter_map(|trial| trial.judged) {
-        share += judged;
-    }
+    let share: Share = trials.iter().filter_map(|trial| trial.judged).sum();
     let name = "reasoning coherence, judged";
     (share.of > 0).then(|| Criterion::share(name, share, Goal::AtLeast(0.9), "steps that act"))
 }
@@ -108,20 +102,17 @@ fn termination(trials: &[Trial]) -> Criterion {
         let expected = trial.expected_termination?;
         Some(trial.termination == Some(expected))
     });
-    let noun = "runs whose ending is expected";
+    let (share, goal) = (Share::count(told), Goal::AtLeast(0.95));
     Criterion::share(
         "termination accuracy",
-        Share::count(told),
-        Goal::AtLeast(0.95),
-        noun,
+        share,
+        goal,
+        "runs whose ending is expected",
     )
 }
 
 fn completeness(trials: &[Trial]) -> Criterion {
-    let mut share = Share::default();
-    for trial in trials {
-        share += trial.figures.complete;
-    }
+    let share = trials.iter().map(|trial| trial.figures.complete).sum();
     Criterion::share("trace completeness", share, Goal::AtLeast(1.0), "steps")
 }
 

@@ -127,20 +127,11 @@ impl Reading<'_> {
                 line.to_string()
             }
         };
-        let inputs = match object(&mut fields, "inputs") {
-            Ok(Some(inputs)) => self.inputs(inputs).unwrap_or_else(|problem| {
-                problems.push(problem);
-                Values::new()
-            }),
-            Ok(None) => {
-                problems.push("`inputs` are missing".to_owned());
-                Values::new()
-            }
-            Err(problem) => {
-                problems.push(problem);
-                Values::new()
-            }
-        };
+        let inputs = object(&mut fields, "inputs").and_then(|inputs| match inputs {
+            Some(inputs) => self.inputs(inputs),
+            None => Err("`inputs` are missing".to_owned()),
+        });
+        let inputs = fine(inputs, &mut problems).unwrap_or_default();
         let termination = self.termination(fields.remove("termination"), &mut problems);
         let expected = self.expected(&mut fields, &mut problems);
         if expected.is_none() && termination.is_none() && problems.is_empty() {
@@ -179,13 +170,10 @@ impl Reading<'_> {
         problems: &mut Vec<String>,
     ) -> Option<TerminationReason> {
         let value = value.filter(|value| !value.is_null())?;
-        match serde_json::from_value(value) {
-            Ok(reason) => Some(reason),
-            Err(error) => {
-                problems.push(format!("`termination` is a reason for ending: {error}"));
-                None
-            }
-        }
+        let reason = serde_json::from_value(value);
+        let reason =
+            reason.map_err(|error| format!("`termination` is a reason for ending: {error}"));
+        fine(reason, problems)
     }
 
     fn expected(
@@ -193,26 +181,14 @@ impl Reading<'_> {
         fields: &mut Values,
         problems: &mut Vec<String>,
     ) -> Option<(Values, Metric)> {
-        let metric = match fields.remove("metric").filter(|value| !value.is_null()) {
-            Some(value) => self.metric(&value).map(Some),
-            None => Ok(None),
-        };
-        let metric = metric.unwrap_or_else(|problem| {
-            problems.push(problem);
-            None
-        });
-        let mut expected = match object(fields, "expected") {
-            Ok(Some(expected)) => expected,
-            Ok(None) => {
-                if metric.is_some() {
-                    problems.push("there is a `metric`, but nothing is `expected`".to_owned());
-                }
-                return None;
+        let metric = fields.remove("metric").filter(|value| !value.is_null());
+        let metric = metric.and_then(|value| fine(self.metric(&value), problems));
+        let expected = fine(object(fields, "expected"), problems)?;
+        let Some(mut expected) = expected else {
+            if metric.is_some() {
+                problems.push("there is a `metric`, but nothing is `expected`".to_owned());
             }
-            Err(problem) => {
-                problems.push(problem);
-                return None;
-            }
+            return None;
         };
         let metric = metric.unwrap_or_else(|| self.metric.clone());
         if metric == Metric::Judge && !self.has_judge {
@@ -255,6 +231,11 @@ impl Reading<'_> {
             (false, ..) => Metric::read(value),
         }
     }
+}
+
+/// What was read; a problem is added to the others.
+fn fine<T>(read: Result<T, String>, problems: &mut Vec<String>) -> Option<T> {
+    read.map_err(|problem| problems.push(problem)).ok()
 }
 
 fn object(fields: &mut Values, name: &str) -> Result<Option<Values>, String> {

@@ -67,6 +67,6 @@ pub use error::MetricError;
 pub use evaluator::{Evaluator, Tried};
 pub use judge::Judge;
 pub use metric::{Metric, Score};
-pub use report::{Accuracy, Counts, Latency, Report};
+pub use report::{Accuracy, Counts, Latency, Line, Report, percent};
 pub use statistics::Share;
 pub use trial::{Fault, Status, Trial};

@@ -5,7 +5,7 @@ use enact_core::Values;
 use enact_core::model::{Prices, Usage};
 use serde::{Deserialize, Serialize};
 
-use crate::criteria::{Criterion, criteria};
+use crate::criteria::{Criterion, Goal, criteria};
 use crate::results::Heading;
 use crate::statistics::{Share, mean, percentile};
 use crate::trial::{Status, Trial};
@@ -148,6 +148,88 @@ impl Report {
         let model = self.settings.get("model").and_then(|model| model.as_str());
         model.unwrap_or("unknown")
     }
+}
+
+/// A line of a report in words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// What it is about.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// The goal and whether it is met, as far as that can be told; only criteria have one.
+    pub goal: Option<(Goal, Option<bool>)>,
+    /// What the value was computed from.
+    pub basis: String,
+}
+
+impl Line {
+    fn new(name: impl Into<String>, value: String, basis: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value,
+            goal: None,
+            basis: basis.into(),
+        }
+    }
+}
+
+impl Report {
+    /// What was found out, line by line, with counts of tokens as the function writes them and a
+    /// word on why the cost is not known.
+    pub fn lines(&self, count: impl Fn(u64) -> String, no_cost: &str) -> Vec<Line> {
+        let mut lines = Vec::new();
+        if let Some(accuracy) = &self.accuracy {
+            let basis = format!(
+                "{} of {}; 95 % interval {} to {}; mean score {:.3}",
+                accuracy.share.hits,
+                accuracy.share.of,
+                percent(accuracy.low),
+                percent(accuracy.high),
+                accuracy.mean_score
+            );
+            lines.push(Line::new("accuracy", percent(accuracy.value), basis));
+        }
+        lines.extend(self.criteria.iter().map(|criterion| {
+            let value = criterion.value.map_or("–".to_owned(), percent);
+            Line {
+                goal: Some((criterion.goal, criterion.is_met)),
+                ..Line::new(&criterion.name, value, &criterion.basis)
+            }
+        }));
+        if let Some(latency) = &self.latency {
+            let basis = format!("p90 {:.2} s, p99 {:.2} s", latency.p90, latency.p99);
+            lines.push(Line::new(
+                "latency, p50",
+                format!("{:.2} s", latency.p50),
+                basis,
+            ));
+        }
+        let mut spent = |who: &str, usage: &Usage, cost: Option<f64>, no_cost: &str| {
+            let basis = format!(
+                "{} in ({} cached), {} out, {} requests",
+                count(usage.input_tokens),
+                count(usage.cached_input_tokens),
+                count(usage.output_tokens),
+                count(usage.requests)
+            );
+            let total = count(usage.input_tokens + usage.output_tokens);
+            lines.push(Line::new(format!("tokens{who}"), total, basis));
+            let no_cost = if cost.is_none() { no_cost } else { "" };
+            let cost = cost.map_or("unknown".to_owned(), |cost| format!("{cost:.4}"));
+            lines.push(Line::new(format!("cost{who}"), cost, no_cost));
+        };
+        spent("", &self.usage, self.cost, no_cost);
+        if self.judge_usage.requests > 0 {
+            spent(" of the judge", &self.judge_usage, self.judge_cost, "");
+        }
+        lines
+    }
+}
+
+/// A share in percent.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
 }
 
 impl Counts {

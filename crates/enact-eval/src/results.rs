@@ -58,9 +58,8 @@ impl Heading {
         for name in names {
             let (was, is) = (self.settings.get(name), settings.get(name));
             if was != is {
-                let shown = |value: Option<&serde_json::Value>| match value {
-                    Some(value) => value.to_string(),
-                    None => "not set".to_owned(),
+                let shown = |value: Option<&serde_json::Value>| {
+                    value.map_or("not set".to_owned(), |value| value.to_string())
                 };
                 let (was, is) = (shown(was), shown(is));
                 return Some(format!("`{name}` was {was}, and is {is}"));
@@ -169,7 +168,7 @@ impl Results {
             path: path.to_owned(),
             file,
         };
-        let Some(Found { heading, known }) = found else {
+        let Some((heading, known)) = found else {
             let heading = Heading::new(settings);
             writer.restart(0).map_err(failed)?;
             writer.line(&heading).map_err(failed)?;
@@ -217,10 +216,7 @@ impl Writer {
     }
 }
 
-struct Found {
-    heading: Heading,
-    known: HashMap<String, Trial>,
-}
+type Found = (Heading, HashMap<String, Trial>);
 
 /// What a file holds; none if it is empty.
 fn read(path: &Path, text: &str) -> Result<Option<Found>, ResultsError> {
@@ -250,7 +246,7 @@ fn read(path: &Path, text: &str) -> Result<Option<Found>, ResultsError> {
         // The last word counts.
         known.insert(trial.id.clone(), trial);
     }
-    Ok(Some(Found { heading, known }))
+    Ok(Some((heading, known)))
 }
 
 /// The lines that were written to their end.

@@ -45,10 +45,12 @@ impl Share {
     }
 }
 
-impl std::ops::AddAssign for Share {
-    fn add_assign(&mut self, other: Self) {
-        self.hits += other.hits;
-        self.of += other.of;
+impl std::iter::Sum for Share {
+    fn sum<I: Iterator<Item = Self>>(shares: I) -> Self {
+        shares.fold(Self::default(), |sum, share| Self {
+            hits: sum.hits + share.hits,
+            of: sum.of + share.of,
+        })
     }
 }
 

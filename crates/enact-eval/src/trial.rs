@@ -10,12 +10,13 @@ use crate::metric::{Metric, Score};
 use crate::statistics::Share;
 
 /// How a trial stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// There are outputs.
     Finished,
     /// There are none.
+    #[default]
     Failed,
     /// The run waits for a person.
     Paused,
@@ -31,7 +32,7 @@ pub struct Fault {
 }
 
 /// One example and what came of it: a line of the results file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Trial {
     /// The example.
     pub id: String,
@@ -99,18 +100,7 @@ impl Trial {
             id: example.id.clone(),
             run_id: run_id.to_owned(),
             inputs: example.inputs.clone(),
-            expected: None,
-            metric: None,
-            expected_termination: None,
-            status: Status::Failed,
-            termination: None,
-            outputs: Values::new(),
-            score: None,
-            fault: None,
-            figures: Figures::default(),
-            judged: None,
-            judge: None,
-            judge_usage: Usage::default(),
+            ..Self::default()
         };
         trial.describe(example);
         trial
@@ -128,6 +118,18 @@ impl Trial {
     pub fn passed(&self) -> Option<bool> {
         self.expected.as_ref()?;
         Some(self.score.as_ref().is_some_and(|score| score.passed))
+    }
+
+    /// What came of it, in words.
+    pub fn outcome(&self) -> &'static str {
+        match (self.status, self.passed()) {
+            (Status::Paused, _) => "waits for a person",
+            (Status::Failed, _) => "failed",
+            (Status::Finished, _) if self.is_unscored() => "could not be scored",
+            (Status::Finished, Some(true)) => "passed",
+            (Status::Finished, Some(false)) => "not passed",
+            (Status::Finished, None) => "done",
+        }
     }
 
     /// Whether the run is over: it need not be run again.

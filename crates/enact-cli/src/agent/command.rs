@@ -1,17 +1,17 @@
 //! `enact check`.
 
 use crate::args::CheckArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::view::{Screen, Stream, text};
 
 use super::{read, schema};
 
 /// Checks agent files, and tells everything that is wrong with them.
-pub(crate) fn execute(args: &CheckArgs) -> Exit {
+pub(crate) fn execute(args: &CheckArgs) -> Result<Exit, Failure> {
     let screen = Screen::new(Stream::Stdout);
     if args.schema {
         screen.line(schema::schema_text().trim_end());
-        return Exit::Success;
+        return Ok(Exit::Success);
     }
     let told = Screen::new(Stream::Stderr);
     let mut exit = Exit::Success;
@@ -26,5 +26,5 @@ pub(crate) fn execute(args: &CheckArgs) -> Exit {
             }
         }
     }
-    exit
+    Ok(exit)
 }

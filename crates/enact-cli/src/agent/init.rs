@@ -1,7 +1,6 @@
 //! `enact init`.
 
 use std::io::{ErrorKind, Write as _};
-use std::path::Path;
 
 use crate::args::InitArgs;
 use crate::exit::{Exit, Failure};
@@ -11,35 +10,19 @@ use crate::view::{Screen, Stream, text};
 const TEMPLATE: &str = include_str!("template.toml");
 
 /// Writes an agent file to begin with.
-pub(crate) fn execute(args: &InitArgs) -> Exit {
-    match write(&args.file) {
-        Ok(()) => {
-            let path = args.file.display();
-            let screen = Screen::new(Stream::Stdout);
-            let how = format!(
-                "wrote {path}: try `enact run --agent {path} question=\"What is 17% of 2340?\"`"
-            );
-            screen.line(&text::one_line(&how));
-            Exit::Success
-        }
-        Err(failure) => {
-            failure.print();
-            failure.exit
-        }
-    }
-}
-
-fn write(path: &Path) -> Result<(), Failure> {
-    let file = std::fs::File::create_new(path);
+pub(crate) fn execute(args: &InitArgs) -> Result<Exit, Failure> {
+    let path = args.file.display();
+    let file = std::fs::File::create_new(&args.file);
     let written = file.and_then(|mut file| file.write_all(TEMPLATE.as_bytes()));
-    written.map_err(|error| {
-        let path = path.display();
-        match error.kind() {
-            ErrorKind::AlreadyExists => {
-                let message = format!("{path} is there already: name another file");
-                Failure::usage("agent_file", message)
-            }
-            _ => Failure::failed("agent_file", format!("{path} cannot be written: {error}")),
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            let message = format!("{path} is there already: name another file");
+            Failure::usage("agent_file", message)
         }
-    })
+        _ => Failure::failed("agent_file", format!("{path} cannot be written: {error}")),
+    })?;
+    let how =
+        format!("wrote {path}: try `enact run --agent {path} question=\"What is 17% of 2340?\"`");
+    Screen::new(Stream::Stdout).line(&text::one_line(&how));
+    Ok(Exit::Success)
 }

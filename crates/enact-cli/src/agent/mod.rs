@@ -4,8 +4,8 @@ mod check;
 mod command;
 mod file;
 mod init;
+mod overlay;
 mod problem;
-mod reach;
 mod resolved;
 mod schema;
 mod servers;
@@ -17,13 +17,17 @@ use std::path::{Path, PathBuf};
 use self::check::Check;
 use self::file::AgentFile;
 use self::problem::Problem;
+use self::shape::Shape;
 use self::source::{Source, below};
-use crate::args::AgentArgs;
+use crate::args::{AgentArgs, Asking, Replies, ToolArgs};
 use crate::exit::Failure;
-use enact::Signature;
+use enact::{Signature, Values};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 pub(crate) use self::command::execute as check;
 pub(crate) use self::init::execute as init;
+pub(crate) use self::overlay::overlaid;
 pub(crate) use self::resolved::{Agent, Member};
 
 /// How deep agents may call agents, as the library has it.
@@ -83,6 +87,39 @@ fn read(path: &Path) -> Result<Agent, Vec<Problem>> {
     }
 }
 
+/// The options that belong together, which stand alone in a file.
+const GROUPS: [(&str, &[&str]); 2] = [
+    (
+        "pace",
+        &["requests_per_minute", "concurrent_requests", "cache"],
+    ),
+    ("reach", &["http_get", "shell"]),
+];
+
+fn grouped(mut file: Value) -> Value {
+    if let Value::Object(all) = &mut file {
+        for (group, names) in GROUPS {
+            let its = names.iter();
+            let its = its.filter_map(|name| all.shift_remove_entry(*name));
+            let its: Values = its.collect();
+            all.insert(group.to_owned(), its.into());
+        }
+    }
+    file
+}
+
+/// A part of a file; or where it is wrong, and why.
+fn part<T: DeserializeOwned>(file: &Value) -> Result<T, (String, String)> {
+    serde_path_to_error::deserialize(file).map_err(|error| {
+        let path = error.path().iter().map(|segment| segment.to_string());
+        let path = path.skip_while(|name| GROUPS.iter().any(|(group, _)| name == group));
+        let pointer = path.fold(String::new(), |pointer, name| {
+            below(&pointer, name.trim_matches(['[', ']']))
+        });
+        (pointer, error.inner().to_string())
+    })
+}
+
 /// Files that are being read.
 #[derive(Default)]
 struct Reading {
@@ -123,21 +160,28 @@ impl Reading {
         if self.problems.len() > before {
             return None;
         }
-        match shape::problems(&source) {
-            Ok(problems) => self.problems.extend(problems),
-            Err(message) => self.problems.push(source.at("", message)),
-        }
-        if self.problems.len() > before {
+        let shape = match Shape::of(&source) {
+            Ok(shape) => shape,
+            Err(message) => {
+                self.problems.push(source.at("", message));
+                return None;
+            }
+        };
+        if !shape.problems.is_empty() {
+            self.problems.extend(shape.problems);
             return None;
         }
-        let file: AgentFile = match serde_path_to_error::deserialize(&source.value) {
+        self.problems.extend(shape.misworded);
+        let value = grouped(shape.value);
+        // An option that is wrong has a place only where its part is read by itself.
+        let read = part::<Asking>(&value)
+            .and_then(|_| part::<Replies>(&value))
+            .and_then(|_| part::<ToolArgs>(&value))
+            .and_then(|_| part::<AgentFile>(&value));
+        let file = match read {
             Ok(file) => file,
-            Err(error) => {
-                let pointer = error.path().iter().fold(String::new(), |pointer, segment| {
-                    below(&pointer, segment.to_string().trim_matches(['[', ']']))
-                });
-                self.problems
-                    .push(source.at(&pointer, error.inner().to_string()));
+            Err((pointer, message)) => {
+                self.problems.push(source.at(&pointer, message));
                 return None;
             }
         };
@@ -146,10 +190,9 @@ impl Reading {
             folder: real.parent().unwrap_or(Path::new("/")),
             problems: Vec::new(),
         };
-        let agent = check.agent(&file);
-        check.member_names(&file);
-        self.problems.append(&mut check.problems);
         let agents = self.members(path, &source, &file);
+        let agent = check.agent(file);
+        self.problems.append(&mut check.problems);
         agent.map(|agent| Agent { agents, ..agent })
     }
 

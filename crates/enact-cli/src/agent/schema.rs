@@ -6,6 +6,7 @@ use schemars::transform::{RecursiveTransform, Transform as _};
 use serde_json::{Map, Value, json};
 
 use super::file::AgentFile;
+use super::shape::FORMATS;
 
 /// The schema. Editors of TOML know draft 7.
 pub(crate) fn schema() -> Value {
@@ -52,14 +53,24 @@ fn fit_to_toml(schema: &mut Schema) {
             }
         }
     }
-    if object.remove("format") == Some(json!("uint32")) {
-        object.insert("maximum".to_owned(), u32::MAX.into());
+    if let Some(format) = object.remove("format") {
+        if format == "uint32" {
+            object.insert("maximum".to_owned(), u32::MAX.into());
+        }
+        if FORMATS.iter().any(|(name, _)| format == *name) {
+            object.insert("format".to_owned(), format);
+        }
     }
+    // Nothing is written by this schema.
+    object.remove("writeOnly");
     // What is left out is not there; editors would offer to write it.
     object.remove("default");
 }
 
 /// The schema as it is kept beside the documentation.
 pub(crate) fn schema_text() -> String {
-    format!("{:#}\n", schema())
+    let mut schema = Schema::try_from(schema()).unwrap_or_default();
+    let without_formats = |schema: &mut Schema| drop(schema.remove("format"));
+    RecursiveTransform(without_formats).transform(&mut schema);
+    format!("{:#}\n", schema.to_value())
 }

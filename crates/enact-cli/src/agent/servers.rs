@@ -1,10 +1,8 @@
 //! The MCP servers of an agent file.
 
-use enact_mcp::Pattern;
 use indexmap::IndexMap;
 
 use super::check::Check;
-use super::file::ServerEntry;
 use super::source::below;
 use crate::mcp::{Listed, Noted};
 
@@ -12,54 +10,27 @@ use crate::mcp::{Listed, Noted};
 const SECRET: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"];
 
 /// The servers, if there are any.
-pub(super) fn check(
-    check: &mut Check<'_>,
-    entries: &IndexMap<String, ServerEntry>,
-) -> Option<Noted> {
-    let mut servers = IndexMap::new();
-    for (name, entry) in entries {
+pub(super) fn check(check: &mut Check<'_>, mut servers: IndexMap<String, Listed>) -> Option<Noted> {
+    for (name, server) in &mut servers {
         let pointer = below("/mcp", name);
-        check.ways(&pointer, entry);
-        check.secrets(&pointer, entry);
-        for (key, patterns) in [("allow", &entry.allow), ("deny", &entry.deny)] {
-            for (index, pattern) in patterns.iter().enumerate() {
-                if let Err(error) = pattern.parse::<Pattern>() {
-                    check.wrong(&format!("{pointer}/{key}/{index}"), error.to_string());
-                }
-            }
-        }
-        let timeout = check.time(&below(&pointer, "timeout"), entry.timeout.as_deref());
-        // A program with a path is a file, and files are looked for beside the agent.
-        let command = entry.command.as_ref().map(|command| {
-            let is_path = command.contains(['/', '\\']) && !command.starts_with("${");
-            match is_path {
-                true => check.path(command.as_ref()).to_string_lossy().into_owned(),
-                false => command.clone(),
-            }
-        });
-        let folder = entry.command.as_ref().map(|_| match &entry.cwd {
-            Some(folder) => check.path(folder),
-            None => check.folder.to_owned(),
-        });
-        let listed = Listed {
-            command,
-            args: entry.args.clone(),
-            env: entry.env.clone(),
-            cwd: folder,
-            url: entry.url.clone(),
-            headers: entry.headers.clone(),
-            allow: entry.allow.clone(),
-            deny: entry.deny.clone(),
-            timeout,
+        check.ways(&pointer, server);
+        check.secrets(&pointer, server);
+        let Some(command) = &mut server.command else {
+            continue;
         };
-        servers.insert(name.clone(), listed);
+        // A program with a path is a file, and files are looked for beside the agent.
+        if command.contains(['/', '\\']) && !command.starts_with("${") {
+            *command = check.folder.join(&*command).to_string_lossy().into_owned();
+        }
+        let folder = server.cwd.take().unwrap_or_default();
+        server.cwd = Some(check.folder.join(folder));
     }
     (!servers.is_empty()).then(|| Noted::of_servers(servers))
 }
 
 impl Check<'_> {
     /// A server is started or reached, and has what belongs to that.
-    fn ways(&mut self, pointer: &str, entry: &ServerEntry) {
+    fn ways(&mut self, pointer: &str, entry: &Listed) {
         match (&entry.command, &entry.url) {
             (Some(_), Some(_)) => {
                 let message = "a server has a `command` or a `url`, not both";
@@ -78,14 +49,14 @@ impl Check<'_> {
                 }
             }
             (None, Some(_)) => {
-                if !entry.args.is_empty() {
-                    self.foreign(pointer, "args", "command");
-                }
-                if !entry.env.is_empty() {
-                    self.foreign(pointer, "env", "command");
-                }
-                if entry.cwd.is_some() {
-                    self.foreign(pointer, "cwd", "command");
+                for (key, is_said) in [
+                    ("args", !entry.args.is_empty()),
+                    ("env", !entry.env.is_empty()),
+                    ("cwd", entry.cwd.is_some()),
+                ] {
+                    if is_said {
+                        self.foreign(pointer, key, "command");
+                    }
                 }
             }
         }
@@ -93,12 +64,11 @@ impl Check<'_> {
 
     fn foreign(&mut self, pointer: &str, key: &str, needs: &str) {
         let message = format!("`{key}` is for servers with a `{needs}`: leave it out");
-        let problem = self.source.at_key(&below(pointer, key), message);
-        self.problems.push(problem);
+        self.wrong_key(&below(pointer, key), message);
     }
 
     /// The log of a run notes its servers, and it holds no secrets.
-    fn secrets(&mut self, pointer: &str, entry: &ServerEntry) {
+    fn secrets(&mut self, pointer: &str, entry: &Listed) {
         let is_variable = |value: &str| value.contains("${");
         for (name, value) in &entry.headers {
             if !is_variable(value) {

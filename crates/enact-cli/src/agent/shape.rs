@@ -1,6 +1,9 @@
 //! Whether a file has the shape that the schema asks for, in words that say what to write.
 
 use enact::signature::instead;
+use enact::tool::builtin::Web;
+use enact_mcp::Pattern;
+use enact_providers::Provider;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
@@ -8,26 +11,84 @@ use serde_json::Value;
 use super::problem::Problem;
 use super::schema::schema;
 use super::source::{Source, below};
+use crate::args::{Time, TimeBudget};
+use crate::local;
 
-/// Everything that the schema has against a file.
-pub(super) fn problems(source: &Source) -> Result<Vec<Problem>, String> {
-    let schema = schema();
-    let validator = jsonschema::validator_for(&schema).map_err(|error| error.to_string())?;
-    let mut teller = Teller {
-        source,
-        schema: &schema,
-        problems: Vec::new(),
-    };
-    for error in validator.iter_errors(&source.value) {
-        teller.tell(&error);
+/// What is wrong with a text that has to mean something.
+type Format = fn(&str) -> Result<(), String>;
+
+/// How texts are read, by the `format` that the schema names.
+pub(super) const FORMATS: [(&str, Format); 7] = [
+    ("address", |text| {
+        match text.starts_with("http://") || text.starts_with("https://") {
+            true => Ok(()),
+            false => Err("give an address that begins with http:// or https://".to_owned()),
+        }
+    }),
+    ("budget", |text| text.parse::<TimeBudget>().map(drop)),
+    ("host", |text| told(Web::new().allow_host(text))),
+    ("model", |text| match enact_providers::split(text) {
+        Some((provider, _)) if provider != local::PROVIDER => told(Provider::named(provider)),
+        _ => Ok(()),
+    }),
+    ("pattern", |text| told(text.parse::<Pattern>())),
+    ("span", |text| text.parse::<Time>().map(drop)),
+    ("variable", |text| {
+        let is_part = |one: char| one.is_ascii_alphanumeric() || one == '_';
+        let begins = !text.is_empty() && !text.starts_with(|first: char| first.is_ascii_digit());
+        match begins && text.chars().all(is_part) {
+            true => Ok(()),
+            false => Err(
+                "give the name of a variable of the environment, such as DOOR_PASSWORD, \
+                          and not its value"
+                    .to_owned(),
+            ),
+        }
+    }),
+];
+
+fn told<T, E: std::fmt::Display>(read: Result<T, E>) -> Result<(), String> {
+    read.map(drop).map_err(|error| error.to_string())
+}
+
+/// What the schema says of a file.
+pub(super) struct Shape {
+    /// Everything that it has against the shape: what the file means is not known then.
+    pub(super) problems: Vec<Problem>,
+    /// Everything that it has against single texts.
+    pub(super) misworded: Vec<Problem>,
+    /// The values, without times that cannot be read.
+    pub(super) value: Value,
+}
+
+impl Shape {
+    pub(super) fn of(source: &Source) -> Result<Self, String> {
+        let schema = schema();
+        let mut options = jsonschema::options().should_validate_formats(true);
+        for (name, check) in FORMATS {
+            options = options.with_format(name, move |text: &str| check(text).is_ok());
+        }
+        let validator = options.build(&schema).map_err(|error| error.to_string())?;
+        let mut teller = Teller {
+            source,
+            schema: &schema,
+            shape: Self {
+                problems: Vec::new(),
+                misworded: Vec::new(),
+                value: source.value.clone(),
+            },
+        };
+        for error in validator.iter_errors(&source.value) {
+            teller.tell(&error);
+        }
+        Ok(teller.shape)
     }
-    Ok(teller.problems)
 }
 
 struct Teller<'a> {
     source: &'a Source,
     schema: &'a Value,
-    problems: Vec<Problem>,
+    shape: Shape,
 }
 
 impl Teller<'_> {
@@ -38,7 +99,7 @@ impl Teller<'_> {
                 for name in unexpected {
                     let message = format!("unknown key `{name}`: {}", self.known(error, name));
                     let problem = self.source.at_key(&below(path, name), message);
-                    self.problems.push(problem);
+                    self.shape.problems.push(problem);
                 }
                 return;
             }
@@ -60,6 +121,20 @@ impl Teller<'_> {
                 let forms = context.iter().flatten().filter_map(type_of);
                 let forms: Vec<String> = forms.collect();
                 format!("expected {}, found {}", forms.join(" or "), found(error))
+            }
+            ValidationErrorKind::Format { format } => {
+                let text = error.instance().as_str().unwrap_or_default();
+                let check = FORMATS.iter().find(|(name, _)| name == format);
+                let Some(Err(message)) = check.map(|(_, check)| check(text)) else {
+                    return;
+                };
+                self.shape.misworded.push(self.source.at(path, message));
+                if let Some(time) = self.shape.value.pointer_mut(path)
+                    && ["budget", "span"].contains(&format.as_str())
+                {
+                    time.take();
+                }
+                return;
             }
             ValidationErrorKind::Type { kind } => {
                 format!("expected {}, found {}", spoken(kind), found(error))
@@ -84,7 +159,7 @@ impl Teller<'_> {
             ValidationErrorKind::MinItems { .. } => "the list is empty".to_owned(),
             _ => error.to_string(),
         };
-        self.problems.push(self.source.at(path, message));
+        self.shape.problems.push(self.source.at(path, message));
     }
 
     /// What may stand in the place of an unknown key.

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use enact::Completion;
+use clap::Args;
 
-use super::{LimitArgs, McpArgs, RecordingArgs, StoreArg, ToolArgs};
+use super::{Asking, LimitArgs, McpArgs, RecordingArgs, Replies, StoreArg, ToolArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
@@ -20,27 +19,8 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Vec<String>,
 
-    /// The server for models that are named without a provider: any that speaks OpenAI's chat
-    /// completions; OPENAI_BASE_URL unless given.
-    #[arg(long, value_name = "URL")]
-    pub(crate) base_url: Option<String>,
-
-    /// How the task is put into words: auto, native, json, chat, xml or tagged.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) adapter: Option<String>,
-
-    /// Find out again what the model can do, for `auto`, although it is remembered.
-    #[arg(long, conflicts_with = "no_probe")]
-    pub(crate) probe: bool,
-
-    /// Do not find out what the model can do, where it is not remembered: trust that it calls tools;
-    /// ENACT_PROBE=off says the same.
-    #[arg(long)]
-    pub(crate) no_probe: bool,
-
-    /// How the agent comes to its outputs.
-    #[arg(long, value_enum)]
-    pub(crate) completion: Option<CompletionArg>,
+    #[command(flatten)]
+    pub(crate) asking: Asking,
 
     /// What to do, in your words, instead of the default instructions.
     #[arg(long, value_name = "TEXT")]
@@ -54,26 +34,8 @@ pub(crate) struct AgentArgs {
     #[command(flatten)]
     pub(crate) own: ToolArgs,
 
-    /// Sampling temperature.
-    #[arg(long, value_name = "T", value_parser = temperature)]
-    pub(crate) temperature: Option<f64>,
-
-    /// How many tokens a reply may have; 8192 unless given, and no limit of ours at the hosted APIs of
-    /// providers.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_tokens: Option<u32>,
-
-    /// How often a model may be asked in a minute.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) requests_per_minute: Option<u32>,
-
-    /// How many requests to a model may be under way at a time.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) concurrent_requests: Option<u32>,
-
-    /// Keep replies in this folder, and give them again to the same request.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cache: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) replies: Replies,
 
     #[command(flatten)]
     pub(crate) recording: RecordingArgs,
@@ -90,41 +52,4 @@ pub(crate) struct AgentArgs {
 
     #[command(flatten)]
     pub(crate) mcp: McpArgs,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum CompletionArg {
-    /// It hands the outputs in by a tool, the default.
-    Submit,
-    /// It says when it is done, and the outputs are extracted.
-    Finish,
-}
-
-impl From<CompletionArg> for Completion {
-    fn from(arg: CompletionArg) -> Self {
-        match arg {
-            CompletionArg::Submit => Self::Submit,
-            CompletionArg::Finish => Self::Finish,
-        }
-    }
-}
-
-fn temperature(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value >= 0.0 => Ok(value),
-        _ => Err("give a number of 0 or more".to_owned()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn temperatures_are_numbers_of_zero_or_more() {
-        assert_eq!(temperature("0.7"), Ok(0.7));
-        for bad in ["-1", "NaN", "inf", "warm"] {
-            assert!(temperature(bad).is_err(), "{bad}");
-        }
-    }
 }

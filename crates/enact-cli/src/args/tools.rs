@@ -1,35 +1,79 @@
-//! The flags that say which tools are handed over, and those of `enact tools`.
+//! The options that say which tools are handed over, and the flags of `enact tools`.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use enact::tool::builtin::{FILE_TOOL_NAMES, NAMES, SET_UP_TOOL_NAMES};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{McpArgs, ReachArgs};
+use super::McpArgs;
+use crate::tools::Reach;
 
-/// Which built-in tools an agent has, and under which rules.
-#[derive(Debug, Args)]
+/// Which built-in tools an agent has, and under which rules: said by a file or by flags, and noted
+/// with the run.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub(crate) struct ToolArgs {
     /// Tools to hand over: ask_user (asks you), calculator, current_time, note, http_get (with
     /// `--allow-host`), shell (with `--shell-folder`), and those of `--files`; `enact tools` lists
     /// them.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    #[schemars(
+        description = "Built-in tools to hand over.",
+        extend("items" = {"type": "string", "enum": ([NAMES, SET_UP_TOOL_NAMES].concat())})
+    )]
     pub(crate) tools: Vec<String>,
 
     /// A folder to work in, and not to leave. Hands over list_files, read_file, search_files,
     /// write_file and append_file, unless `--tools` names some of them.
     #[arg(long, value_name = "DIR")]
+    #[schemars(
+        description = "A folder to work in, and not to leave. Hands over all tools for files, unless \
+                       `tools` names\nsome of them."
+    )]
     pub(crate) files: Option<PathBuf>,
 
     /// Let these tools run unasked, whatever they say of themselves.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    #[serde(skip)]
     pub(crate) allow: Vec<String>,
 
     /// Ask before every call of these tools.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    #[serde(skip)]
     pub(crate) ask: Vec<String>,
 
     #[command(flatten)]
-    pub(crate) reach: ReachArgs,
+    #[schemars(flatten)]
+    pub(crate) reach: Reach,
+}
+
+impl ToolArgs {
+    /// The names of the built-in tools that are handed over.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.tools.iter().map(String::as_str).collect();
+        // A folder without a word on how to use it is there to be used.
+        if self.files.is_some() && !names.iter().any(|name| FILE_TOOL_NAMES.contains(name)) {
+            names.extend(FILE_TOOL_NAMES);
+        }
+        names
+    }
+
+    /// The same without the blanks that were typed around names.
+    pub(crate) fn trimmed(&self) -> Self {
+        let mut trimmed = self.clone();
+        let Reach { http_get, shell } = &mut trimmed.reach;
+        let lists = [&mut trimmed.tools, &mut trimmed.allow, &mut trimmed.ask];
+        let hosts = http_get.iter_mut().map(|pages| &mut pages.hosts);
+        let env = shell.iter_mut().map(|shell| &mut shell.env);
+        for list in lists.into_iter().chain(hosts).chain(env) {
+            list.iter_mut()
+                .for_each(|name| *name = name.trim().to_owned());
+            list.retain(|name| !name.is_empty());
+        }
+        trimmed
+    }
 }
 
 const EXAMPLES: &str = "\

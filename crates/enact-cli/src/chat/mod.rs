@@ -26,18 +26,11 @@ use crate::{agent, interrupt, store};
 const USUAL: &str = "question -> answer";
 
 /// Holds a conversation.
-pub(crate) async fn execute(args: &ChatArgs) -> Exit {
-    match Chat::open(args).await {
-        Ok(mut chat) => {
-            let exit = chat.hold().await;
-            chat.setup.servers.shutdown().await;
-            exit
-        }
-        Err(failure) => {
-            failure.print();
-            failure.exit
-        }
-    }
+pub(crate) async fn execute(args: &ChatArgs) -> Result<Exit, Failure> {
+    let mut chat = Chat::open(args).await?;
+    let exit = chat.hold().await;
+    chat.setup.servers.shutdown().await;
+    Ok(exit)
 }
 
 /// A conversation and what it needs.
@@ -188,9 +181,7 @@ impl Chat {
                 Line::End if self.lines.is_terminal() => return Err(None),
                 Line::End => {
                     let message = format!("the lines ended before one came for `{name}`");
-                    let failure = Failure::usage("input", message);
-                    failure.print();
-                    return Err(Some(failure.exit));
+                    return Err(Some(Failure::usage("input", message).end()));
                 }
                 Line::Interrupted | Line::Cleared if self.lines.is_terminal() => return Err(None),
                 Line::Interrupted | Line::Cleared => return Err(Some(Exit::Failed)),
@@ -268,8 +259,7 @@ fn asked(signature: &Signature) -> Result<Vec<String>, Failure> {
 fn counted(turns: usize) -> String {
     match turns {
         0 => "no turn".to_owned(),
-        1 => "1 turn".to_owned(),
-        turns => format!("{turns} turns"),
+        turns => text::counted(turns, "turn"),
     }
 }
 

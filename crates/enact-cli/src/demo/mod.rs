@@ -42,15 +42,9 @@ Over your own files, which it cannot leave, and asking before it writes:
       --model gpt-4o-mini --files ./notes"#;
 
 /// Plays the demonstration.
-pub(crate) async fn execute() -> Exit {
-    match play().await {
-        Ok(exit) => exit,
-        Err(error) => {
-            let failure = Failure::failed("demo", format!("{error:#}"));
-            failure.print();
-            failure.exit
-        }
-    }
+pub(crate) async fn execute() -> Result<Exit, Failure> {
+    let played = play().await;
+    played.map_err(|error| Failure::failed("demo", format!("{error:#}")))
 }
 
 async fn play() -> anyhow::Result<Exit> {

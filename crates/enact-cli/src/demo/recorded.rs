@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use enact::LanguageModel;
-use enact::model::{Capabilities, Chunk, FinishReason, Message, ReplyStream, Request, Usage};
+use enact::model::{Capabilities, Chunk, FinishReason, RawCall, Reply, ReplyStream, Request};
 use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 
@@ -16,22 +16,6 @@ const REPORT: &str = "report.md";
 pub(super) struct Recorded {
     pace: Duration,
     turn: AtomicUsize,
-}
-
-/// One recorded reply.
-#[derive(Debug, PartialEq)]
-struct Turn {
-    text: String,
-    calls: Vec<(&'static str, Value)>,
-}
-
-impl Turn {
-    fn new<const N: usize>(text: impl Into<String>, calls: [(&'static str, Value); N]) -> Self {
-        Self {
-            text: text.into(),
-            calls: Vec::from(calls),
-        }
-    }
 }
 
 impl Recorded {
@@ -55,28 +39,9 @@ impl LanguageModel for Recorded {
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
         let number = self.turn.fetch_add(1, Ordering::Relaxed);
-        let messages: Vec<&Message> = request.prompt.iter().collect();
-        let last = messages
-            .last()
-            .map(|message| message.text())
-            .unwrap_or_default();
-        let turn = turn(number, &last);
-        let mut chunks = vec![Chunk::Text(turn.text)];
-        let finish = if turn.calls.is_empty() {
-            FinishReason::Stop
-        } else {
-            FinishReason::ToolCalls
-        };
-        for (index, (name, arguments)) in turn.calls.into_iter().enumerate() {
-            chunks.push(Chunk::Call {
-                index,
-                id: None,
-                name: Some(name.to_owned()),
-                arguments: arguments.to_string(),
-            });
-        }
-        chunks.push(Chunk::Usage(Usage::of_request(0, 0)));
-        chunks.push(Chunk::Finish(finish));
+        let last = request.prompt.iter().last();
+        let last = last.map(|message| message.text()).unwrap_or_default();
+        let chunks: Vec<Chunk> = turn(number, &last).into();
         let pace = self.pace;
         let replay = stream::once(async move { tokio::time::sleep(pace).await })
             .flat_map(move |()| stream::iter(chunks.clone()).map(Ok));
@@ -84,9 +49,23 @@ impl LanguageModel for Recorded {
     }
 }
 
-fn turn(number: usize, last: &str) -> Turn {
+/// A reply with these calls.
+fn reply<const N: usize>(text: impl Into<String>, calls: [(&str, Value); N]) -> Reply {
+    let mut reply = Reply::text(text);
+    reply.calls.extend(calls.map(|(name, arguments)| RawCall {
+        id: None,
+        name: name.to_owned(),
+        arguments: arguments.to_string(),
+    }));
+    if N > 0 {
+        reply.finish = FinishReason::ToolCalls;
+    }
+    reply
+}
+
+fn turn(number: usize, last: &str) -> Reply {
     match number {
-        0 => Turn::new(
+        0 => reply(
             "I look at the notes and at the folder with the invoices at the same time.",
             [
                 ("read_file", json!({"path": "notes.txt"})),
@@ -94,7 +73,7 @@ fn turn(number: usize, last: &str) -> Turn {
             ],
         ),
         // The number of lines is written as text, as models do: it is taken for the number.
-        1 => Turn::new(
+        1 => reply(
             "The notes name four customers. I read one invoice for each of them.",
             [
                 (
@@ -107,13 +86,13 @@ fn turn(number: usize, last: &str) -> Turn {
             ],
         ),
         // A call in the text instead of a real one, as models do: it is found there.
-        2 => Turn::new(
+        2 => reply(
             "There is no invoice for Umbrella, so I leave it out and say so. I add up the others.\
              \n\n```json\n{\"name\": \"calculator\", \"arguments\": {\"expression\": \
              \"1240.50 + 310.25 + 89.00\"}}\n```",
             [],
         ),
-        3 => Turn::new(
+        3 => reply(
             "I have the total. I write the report, which somebody has to agree to first.",
             [(
                 "write_file",
@@ -123,7 +102,7 @@ fn turn(number: usize, last: &str) -> Turn {
         4 => match feedback(last) {
             Some(feedback) => {
                 let note = format!("Note: {feedback}");
-                Turn::new(
+                reply(
                     "I am told something about the report. I put it in as a note and ask again.",
                     [(
                         "write_file",
@@ -137,7 +116,7 @@ fn turn(number: usize, last: &str) -> Turn {
     }
 }
 
-fn ending(last: &str) -> Turn {
+fn ending(last: &str) -> Reply {
     let written = written(last);
     let thought = match &written {
         Some(_) => "The report is written. I hand in the outputs.",
@@ -149,7 +128,7 @@ fn ending(last: &str) -> Turn {
         "unpaid": ["Globex", "Initech"],
         "report": written,
     });
-    Turn::new(thought, [("submit", outputs)])
+    reply(thought, [("submit", outputs)])
 }
 
 fn report(notes: &[&str]) -> String {
@@ -184,9 +163,10 @@ mod tests {
 
     #[test]
     fn every_answer_leads_to_an_end() {
-        let report_of = |turn: &Turn| match turn.calls.as_slice() {
-            [("submit", outputs)] => outputs["report"].clone(),
-            other => panic!("{other:?}"),
+        let args = |turn: &Reply| serde_json::from_str::<Value>(&turn.calls[0].arguments).unwrap();
+        let report_of = |turn: &Reply| {
+            assert_eq!(turn.calls[0].name, "submit");
+            args(turn)["report"].clone()
         };
         let approved = turn(4, "wrote `other/r.md` (12 bytes)");
         assert_eq!(report_of(&approved), "other/r.md");
@@ -198,9 +178,9 @@ mod tests {
             assert_eq!(report_of(&turn(4, declined)), Value::Null);
         }
         let again = turn(4, "User feedback: add the date");
-        assert_eq!(again.calls[0].0, "write_file");
+        assert_eq!(again.calls[0].name, "write_file");
         assert!(
-            again.calls[0].1["content"]
+            args(&again)["content"]
                 .as_str()
                 .unwrap()
                 .contains("Note: add the date")

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use enact_eval::compare::{Comparison, Row, Unit};
+use enact_eval::compare::Comparison;
 use enact_eval::{Report, html};
 
-use super::{files, table};
+use super::files;
 use crate::args::CompareArgs;
 use crate::exit::{Exit, Failure};
 use crate::view::{Ink, Screen, Stream, text};
@@ -53,12 +53,8 @@ fn show(screen: &Screen, comparison: &Comparison, (first, second): (&str, &str))
     let head = format!("{:<28} {first:>12} {second:>12} {:>12}", "", "difference");
     screen.line(&screen.paint(Ink::Strong, &head));
     for row in &comparison.rows {
-        let value = |value: Option<f64>| value.map_or("–".to_owned(), |value| shown(row, value));
-        let difference = row.difference().map_or("–".to_owned(), |value| {
-            let sign = if value > 0.0 { "+" } else { "" };
-            format!("{sign}{}", shown(row, value))
-        });
-        let (first, second) = (value(row.first), value(row.second));
+        let [first, second] = [row.first, row.second].map(|value| row.unit.shown(value, ""));
+        let difference = row.unit.shown(row.difference(), "+");
         // A report may come from elsewhere.
         let name = text::one_line(&row.name);
         screen.line(&format!(
@@ -89,13 +85,4 @@ fn show(screen: &Screen, comparison: &Comparison, (first, second): (&str, &str))
     screen.line(&format!(
         "{common} examples in common · p = {p_value:.4}: {meaning}"
     ));
-}
-
-fn shown(row: &Row, value: f64) -> String {
-    match row.unit {
-        Unit::Share => table::percent(value),
-        Unit::Seconds => format!("{value:.2} s"),
-        Unit::Count => format!("{value:.0}"),
-        Unit::Cost => table::cost(Some(value)),
-    }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use enact::Signature;
 use enact_eval::dataset::{Dataset, Problem, Reading};
 use enact_eval::results::{Results, ResultsError};
-use enact_eval::{Evaluator, Judge, Report, Trial, Tried, html};
+use enact_eval::{Evaluator, Judge, Report, Trial, Tried, html, percent};
 use futures_util::StreamExt as _;
 
 use self::progress::Progress;
@@ -28,15 +28,11 @@ const USUAL: &str = "question -> answer";
 const TOLD: usize = 20;
 
 /// Tries an agent on a dataset, or compares two reports.
-pub(crate) async fn execute(args: &EvalArgs) -> Exit {
-    let ended = match &args.command {
+pub(crate) async fn execute(args: &EvalArgs) -> Result<Exit, Failure> {
+    match &args.command {
         Some(EvalCommand::Compare(args)) => compare::compare(args),
         None => evaluate(args).await,
-    };
-    ended.unwrap_or_else(|failure| {
-        failure.print();
-        failure.exit
-    })
+    }
 }
 
 async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
@@ -83,7 +79,7 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
         evaluator = evaluator.with_judge(judge);
     }
     let count = dataset.examples().len();
-    let progress = Progress::new(count);
+    let mut progress = Progress::new(count);
     let mut found: Vec<Option<Trial>> = vec![None; count];
     {
         let concurrency = usize::from(args.concurrency);
@@ -139,11 +135,9 @@ fn verdict(args: &EvalArgs, report: &Report) -> Exit {
     if accuracy >= least {
         return Exit::Success;
     }
-    let (accuracy, least) = (table::percent(accuracy), table::percent(least));
+    let (accuracy, least) = (percent(accuracy), percent(least));
     let message = format!("the accuracy is {accuracy}, and {least} was asked for");
-    let failure = Failure::failed("accuracy", message);
-    failure.print();
-    failure.exit
+    Failure::failed("accuracy", message).end()
 }
 
 fn read_dataset(path: &Path, signature: &Signature, args: &EvalArgs) -> Result<Dataset, Failure> {
@@ -173,15 +167,10 @@ fn wrong_lines(path: &Path, problems: &[Problem]) -> Failure {
         screen.line(&format!("… and {} more", problems.len() - TOLD));
     }
     let path = path.display();
-    let noun = if problems.len() == 1 {
-        "problem"
-    } else {
-        "problems"
-    };
-    let count = problems.len();
+    let count = text::counted(problems.len(), "problem");
     Failure::usage(
         "dataset",
-        format!("the dataset `{path}` has {count} {noun}: correct it; nothing was run"),
+        format!("the dataset `{path}` has {count}: correct it; nothing was run"),
     )
 }
 

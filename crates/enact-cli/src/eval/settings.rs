@@ -30,8 +30,8 @@ pub(super) fn of(args: &EvalArgs, setup: &Setup) -> Result<Values, Failure> {
         "model": setup.model,
         "base_url": setup.plan.models.first().map(|named| &named.base_url),
         "fallbacks": setup.plan.models.iter().skip(1).map(|named| &named.name).collect::<Vec<_>>(),
-        "adapter": setup.adapter.as_ref().or(plan.adapter.as_ref()),
-        "completion": plan.completion.tool_name(),
+        "adapter": setup.adapter.as_ref().or(plan.asking.adapter.as_ref()),
+        "completion": plan.asking.completion.unwrap_or_default().tool_name(),
         "limits": plan.limits,
         "rules": rules,
         "instructions": instructions.filter(|_| !signature.has_default_instructions()),
@@ -43,8 +43,8 @@ pub(super) fn of(args: &EvalArgs, setup: &Setup) -> Result<Values, Failure> {
         "demos": setup.notes.get("demos"),
         "allow": ruled(Confirmation::Never),
         "ask": ruled(Confirmation::Always),
-        "temperature": plan.temperature,
-        "max_tokens": plan.max_tokens,
+        "temperature": plan.replies.temperature,
+        "max_tokens": plan.replies.max_tokens,
         "history": history,
     });
     let Value::Object(mut all) = all else {

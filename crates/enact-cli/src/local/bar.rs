@@ -1,7 +1,7 @@
 //! How far a file is, on a terminal.
 
 use enact_models::Progress;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 
 use crate::view::{Screen, Stream};
 
@@ -19,15 +19,8 @@ impl Bar {
     }
 
     fn drawn(what: &'static str, template: &str) -> Self {
-        let screen = Screen::new(Stream::Stderr);
-        Self(screen.is_terminal().then(|| {
-            let target = ProgressDrawTarget::stderr();
-            let bar = ProgressBar::with_draw_target(Some(0), target).with_message(what);
-            match ProgressStyle::with_template(template) {
-                Ok(style) => bar.with_style(style),
-                Err(_) => bar,
-            }
-        }))
+        let bar = Screen::new(Stream::Stderr).bar(template, 0);
+        Self(bar.map(|bar| bar.with_message(what)))
     }
 
     pub(super) fn tell(&self, progress: Progress) {

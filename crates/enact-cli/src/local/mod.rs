@@ -24,20 +24,14 @@ pub(crate) const OBSTACLE: Option<&str> = if cfg!(feature = "local") {
 };
 
 /// Does what was asked with the model files.
-pub(crate) async fn execute(args: &ModelArgs) -> Exit {
-    let done = match &args.command {
+pub(crate) async fn execute(args: &ModelArgs) -> Result<Exit, Failure> {
+    match &args.command {
         ModelCommand::Pull(args) => pull(args).await,
         ModelCommand::Add(args) => add(args),
         ModelCommand::List(args) => list(args),
         ModelCommand::Remove(args) => remove(args),
-    };
-    match done {
-        Ok(()) => Exit::Success,
-        Err(failure) => {
-            failure.print();
-            failure.exit
-        }
-    }
+    }?;
+    Ok(Exit::Success)
 }
 
 async fn pull(args: &PullArgs) -> Result<(), Failure> {
@@ -137,25 +131,14 @@ fn size(bytes: u64) -> String {
     indicatif::DecimalBytes(bytes).to_string()
 }
 
-/// What `enact models` tells of the shelf.
-pub(crate) struct OnShelf {
-    /// The names.
-    pub(crate) models: Vec<String>,
-    /// Why they cannot be asked, if they cannot.
-    pub(crate) reason: Option<String>,
-}
-
-/// What there is, whether or not it can be run.
-pub(crate) fn on_shelf() -> OnShelf {
+/// The names of the models that there are, and why they cannot be asked, if they cannot.
+pub(crate) fn on_shelf() -> (Vec<String>, Option<String>) {
     match Shelf::open().and_then(|shelf| shelf.list()) {
-        Ok(models) => OnShelf {
-            models: models.into_iter().map(|kept| kept.name).collect(),
-            reason: OBSTACLE.map(str::to_owned),
-        },
-        Err(error) => OnShelf {
-            models: Vec::new(),
-            reason: Some(error.to_string()),
-        },
+        Ok(models) => (
+            models.into_iter().map(|kept| kept.name).collect(),
+            OBSTACLE.map(str::to_owned),
+        ),
+        Err(error) => (Vec::new(), Some(error.to_string())),
     }
 }
 
@@ -163,12 +146,11 @@ impl From<ShelfError> for Failure {
     fn from(error: ShelfError) -> Self {
         let kind = error.kind();
         match kind {
-            ShelfErrorKind::Connection | ShelfErrorKind::Hub | ShelfErrorKind::Io => {
-                Self::failed(kind.as_str(), error.to_string())
-            }
-            ShelfErrorKind::Checksum | ShelfErrorKind::Busy => {
-                Self::failed(kind.as_str(), error.to_string())
-            }
+            ShelfErrorKind::Connection
+            | ShelfErrorKind::Hub
+            | ShelfErrorKind::Io
+            | ShelfErrorKind::Checksum
+            | ShelfErrorKind::Busy => Self::failed(kind.as_str(), error.to_string()),
             _ => Self::usage(kind.as_str(), error.to_string()),
         }
     }

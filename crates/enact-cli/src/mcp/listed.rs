@@ -1,38 +1,54 @@
 //! A server of an agent file.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use enact_mcp::{Environment, Mcp, config};
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::noted::wrong;
+use super::secret::variables_of;
+use crate::args::Time;
 use crate::exit::Failure;
 
-/// A server as an agent file lists it, and as a run notes it: `${NAME}` stands for a variable, whose
-/// value is read when the server is started.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// A server to start (`command`) or to reach over HTTP (`url`). `${NAME}` stands for a variable.
+//
+// Its value is read when the server is started; the run notes the name.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+#[schemars(deny_unknown_fields)]
 pub(crate) struct Listed {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The program to start.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) command: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Its arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) args: Vec<String>,
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    /// Variables for it alone. Secrets are written as "${NAME}".
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) env: IndexMap<String, String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The folder that it starts in; that of the file unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cwd: Option<PathBuf>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The address to reach it at.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    /// Headers of every request. Values are written as "${NAME}", or "Bearer ${NAME}".
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) headers: IndexMap<String, String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Only those of its tools: names, with `*` for any characters.
+    #[schemars(extend("items" = {"type": "string", "format": "pattern"}))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) allow: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Not those of its tools.
+    #[schemars(extend("items" = {"type": "string", "format": "pattern"}))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) deny: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) timeout: Option<Duration>,
+    /// How long a call may take, such as "30s"; a minute unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) timeout: Option<Time>,
 }
 
 impl Listed {
@@ -48,7 +64,7 @@ impl Listed {
             return Err(told("there is no such server".to_owned()));
         };
         plan = plan.environment(environment.clone());
-        if let Some(timeout) = self.timeout {
+        if let Some(Time(timeout)) = self.timeout {
             plan = plan.timeout(timeout);
         }
         let patterns = |plan: Mcp| {
@@ -75,10 +91,7 @@ impl Listed {
         let texts = [&self.command, &self.url].into_iter().flatten();
         let texts = texts.chain(&self.args);
         let texts = texts.chain(self.env.values()).chain(self.headers.values());
-        let names = texts.flat_map(|text| text.split("${").skip(1));
-        names
-            .filter_map(|rest| Some(rest.split_once('}')?.0))
-            .collect()
+        texts.flat_map(|text| variables_of(text)).collect()
     }
 }
 

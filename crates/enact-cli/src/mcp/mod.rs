@@ -9,7 +9,7 @@ mod spotted;
 use std::time::Duration;
 
 use enact::Tools;
-use enact_mcp::{EmptyPattern, Environment, Mcp, Pattern, Server, join};
+use enact_mcp::{Environment, Mcp, Pattern, Server, join};
 use futures_util::future::join_all;
 
 pub(crate) use self::listed::{Listed, check_address};
@@ -48,31 +48,29 @@ impl Servers {
     /// A pattern that fits nothing is a mistake: without it being said, the agent would lack a
     /// tool.
     fn check(&self, noted: &Noted) -> Result<(), Failure> {
-        let offered: Vec<String> = self.list.iter().flat_map(Server::offered).collect();
-        for pattern in noted.allowed()? {
-            if !offered.iter().any(|name| pattern.matches(name)) {
-                let offered = offered.join(", ");
-                let message = format!(
-                    "`--mcp-allow {pattern}` fits no tool of the servers: they offer {offered}"
-                );
-                return Err(Failure::usage("mcp_config", message));
-            }
+        let unfit = |patterns: Vec<Pattern>, servers: &[&Server]| {
+            let offered = servers.iter().flat_map(|server| server.offered());
+            let offered: Vec<String> = offered.collect();
+            let fits = |pattern: &Pattern| offered.iter().any(|name| pattern.matches(name));
+            let unfit = patterns.into_iter().find(|pattern| !fits(pattern));
+            unfit.map(|pattern| (pattern, offered.join(", ")))
+        };
+        let all: Vec<&Server> = self.list.iter().collect();
+        if let Some((pattern, offered)) = unfit(noted::patterns(&noted.allow)?, &all) {
+            let message = format!(
+                "`--mcp-allow {pattern}` fits no tool of the servers: they offer {offered}"
+            );
+            return Err(noted::wrong(message));
         }
-        for (name, listed) in noted.servers() {
-            let server = self.list.iter().find(|server| server.name() == name);
-            let offered = server.map(Server::offered).unwrap_or_default();
-            for allowed in &listed.allow {
-                let pattern: Pattern = allowed
-                    .parse()
-                    .map_err(|error: EmptyPattern| noted::wrong(error.to_string()))?;
-                if !offered.iter().any(|name| pattern.matches(name)) {
-                    let offered = offered.join(", ");
-                    let message = format!(
-                        "[mcp.{name}]: `{pattern}` in `allow` fits no tool of the server: it \
-                         offers {offered}"
-                    );
-                    return Err(noted::wrong(message));
-                }
+        for (name, listed) in &noted.servers {
+            let server = self.list.iter().filter(|server| server.name() == name);
+            let server: Vec<&Server> = server.collect();
+            if let Some((pattern, offered)) = unfit(noted::patterns(&listed.allow)?, &server) {
+                let message = format!(
+                    "[mcp.{name}]: `{pattern}` in `allow` fits no tool of the server: it offers \
+                     {offered}"
+                );
+                return Err(noted::wrong(message));
             }
         }
         Ok(())

@@ -3,16 +3,18 @@
 //! A secret in a command or an address is stored as `[redacted]`, and has to be given again when the run
 //! is resumed. `${NAME}` is stored as it is, and its value is taken from the environment.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use enact::model::{REDACTED, Secrets};
 use enact_mcp::{Mcp, Pattern, config};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::{Listed, check_address, environment, secret};
 use crate::args::McpArgs;
 use crate::exit::Failure;
+use crate::view::exact;
 
 /// The servers of a run. Headers and the values of variables are in files and in the environment,
 /// and stay there.
@@ -35,12 +37,12 @@ pub(crate) struct Noted {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     env: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    allow: Vec<String>,
+    pub(super) allow: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     deny: Vec<String>,
     /// The servers of an agent file, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    servers: IndexMap<String, Listed>,
+    pub(super) servers: IndexMap<String, Listed>,
     /// Where the servers start that do not say it.
     folder: PathBuf,
     /// The built-in tools beside those of the servers, which may have the same names.
@@ -66,15 +68,13 @@ impl Noted {
             None if has_flags => IndexMap::new(),
             None => return Ok(None),
         };
-        let absolute =
-            |path: &Path| std::path::absolute(path).map_err(|error| wrong(error.to_string()));
-        let configs: Result<Vec<PathBuf>, Failure> =
-            args.mcp_config.iter().map(|path| absolute(path)).collect();
+        let configs = args.mcp_config.iter().map(std::path::absolute);
+        let configs: std::io::Result<Vec<PathBuf>> = configs.collect();
         let written = |patterns: &[Pattern]| patterns.iter().map(Pattern::to_string).collect();
         Ok(Some(Self {
             commands: args.mcp.clone(),
             urls: args.mcp_url.clone(),
-            configs: configs?,
+            configs: configs.map_err(|error| wrong(error.to_string()))?,
             env: args.mcp_env.clone(),
             allow: written(&args.mcp_allow),
             deny: written(&args.mcp_deny),
@@ -113,16 +113,28 @@ impl Noted {
         urls.fold(secrets, |secrets, url| secret::add_address(secrets, url))
     }
 
-    /// The servers of the agent file, by name.
-    pub(super) fn servers(&self) -> impl Iterator<Item = (&String, &Listed)> {
-        self.servers.iter()
-    }
-
-    /// The patterns of the tools that are used.
-    pub(super) fn allowed(&self) -> Result<Vec<Pattern>, Failure> {
-        let patterns = self.allow.iter().map(|pattern| pattern.parse());
-        let patterns: Result<Vec<Pattern>, enact_mcp::EmptyPattern> = patterns.collect();
-        patterns.map_err(|error| wrong(error.to_string()))
+    /// What is done with them when the run is resumed, and with what.
+    pub(crate) fn deeds(&self) -> Vec<(String, String)> {
+        let mut deeds = Vec::new();
+        let mut tell = |what: &str, how: String| deeds.push((what.to_owned(), how));
+        for command in &self.commands {
+            tell("starts", secret::stored_command(command));
+        }
+        for url in &self.urls {
+            tell("connects to", secret::stored_address(url));
+        }
+        for path in &self.configs {
+            tell("starts the servers listed in", path.display().to_string());
+        }
+        if !self.env.is_empty() {
+            tell("hands the servers the variables", self.env.join(", "));
+        }
+        for (name, listed) in &self.servers {
+            let what = format!("starts the server {}", exact::identifier(name));
+            tell(&what, json!(listed).to_string());
+        }
+        tell("starts servers in", self.folder.display().to_string());
+        deeds
     }
 
     /// How each server is reached.
@@ -138,16 +150,14 @@ impl Noted {
             };
             let filled =
                 |word: &String| fill(word).map_err(|problem| wrong(format!("`--mcp`: {problem}")));
-            let args = args
-                .iter()
-                .map(filled)
-                .collect::<Result<Vec<String>, Failure>>()?;
+            let args: Result<Vec<String>, Failure> = args.iter().map(filled).collect();
+            let args = args?;
             let plan = Mcp::stdio(filled(program)?, args).folder(&self.folder);
             plans.push(plan.environment(environment.clone()));
         }
         for url in &self.urls {
-            check_address(url).map_err(|problem| wrong(format!("`--mcp-url`: {problem}")))?;
-            let url = fill(url).map_err(|problem| wrong(format!("`--mcp-url`: {problem}")))?;
+            let url = check_address(url).and_then(|()| fill(url));
+            let url = url.map_err(|problem| wrong(format!("`--mcp-url`: {problem}")))?;
             plans.push(Mcp::http(&url));
         }
         for path in &self.configs {
@@ -156,11 +166,8 @@ impl Noted {
                 .map_err(|error| wrong(format!("{shown} cannot be read: {error}")))?;
             let listed = config::read(&text, &environment)
                 .map_err(|error| wrong(format!("{shown}: {error}")))?;
-            plans.extend(
-                listed
-                    .into_iter()
-                    .map(|plan| plan.folder_unless_set(&self.folder)),
-            );
+            let listed = listed.into_iter();
+            plans.extend(listed.map(|plan| plan.folder_unless_set(&self.folder)));
         }
         for (name, listed) in &self.servers {
             plans.push(listed.plan(name, &environment)?);
@@ -226,6 +233,12 @@ fn fill(text: &str) -> Result<String, String> {
     }
     filled.push_str(rest);
     Ok(filled)
+}
+
+pub(super) fn patterns(written: &[String]) -> Result<Vec<Pattern>, Failure> {
+    let patterns = written.iter().map(|pattern| pattern.parse());
+    let patterns: Result<Vec<Pattern>, enact_mcp::EmptyPattern> = patterns.collect();
+    patterns.map_err(|error| wrong(error.to_string()))
 }
 
 pub(super) fn wrong(message: String) -> Failure {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use enact::model::{REDACTED, Secrets};
-use serde::{Serialize, Serializer};
+use serde::Serializer;
 
 use super::spotted::{is_secret, is_secret_flag, of_address, of_text};
 
@@ -110,13 +110,11 @@ pub(super) fn stored_address(url: &str) -> String {
 }
 
 pub(super) fn store_commands<S: Serializer>(list: &[String], to: S) -> Result<S::Ok, S::Error> {
-    let stored: Vec<String> = list.iter().map(|one| stored_command(one)).collect();
-    stored.serialize(to)
+    to.collect_seq(list.iter().map(|one| stored_command(one)))
 }
 
 pub(super) fn store_addresses<S: Serializer>(list: &[String], to: S) -> Result<S::Ok, S::Error> {
-    let stored: Vec<String> = list.iter().map(|one| stored_address(one)).collect();
-    stored.serialize(to)
+    to.collect_seq(list.iter().map(|one| stored_address(one)))
 }
 
 /// The secrets with those of a command: a server may repeat its own.
@@ -149,12 +147,16 @@ fn add_value(secrets: Secrets, value: &str) -> Secrets {
 
 /// The secrets with the values of these variables in a text, as in `${NAME}`.
 fn add_variables(secrets: Secrets, text: &str, is_meant: fn(&str) -> bool) -> Secrets {
-    let names = text.split("${").skip(1);
-    let names = names.filter_map(|rest| Some(rest.split_once('}')?.0));
-    let values = names
+    let values = variables_of(text)
         .filter(|name| is_meant(name))
         .filter_map(|name| std::env::var(name).ok());
     values.fold(secrets, |secrets, value| add_certain(secrets, value.trim()))
+}
+
+/// The names in `${NAME}`.
+pub(super) fn variables_of(text: &str) -> impl Iterator<Item = &str> {
+    let rests = text.split("${").skip(1);
+    rests.filter_map(|rest| Some(rest.split_once('}')?.0))
 }
 
 fn add_certain(secrets: Secrets, value: &str) -> Secrets {

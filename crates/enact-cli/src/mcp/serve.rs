@@ -13,17 +13,7 @@ use crate::run::Setup;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Serves an agent as a tool until the client hangs up.
-pub(crate) async fn execute(args: &ServeMcpArgs) -> Exit {
-    match serve(args).await {
-        Ok(()) => Exit::Success,
-        Err(failure) => {
-            failure.print();
-            failure.exit
-        }
-    }
-}
-
-async fn serve(args: &ServeMcpArgs) -> Result<(), Failure> {
+pub(crate) async fn execute(args: &ServeMcpArgs) -> Result<Exit, Failure> {
     let agent = agent::said(&args.agent, args.signature.as_deref())?;
     let setup = Setup::new(agent, &args.agent, PATIENCE).await?;
     let description = args
@@ -40,5 +30,6 @@ async fn serve(args: &ServeMcpArgs) -> Result<(), Failure> {
     }
     let served = service.serve_stdio().await;
     setup.servers.shutdown().await;
-    served.map_err(|error| Failure::failed(error.kind().as_str(), error.to_string()))
+    served.map_err(|error| Failure::failed(error.kind().as_str(), error.to_string()))?;
+    Ok(Exit::Success)
 }

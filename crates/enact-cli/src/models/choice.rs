@@ -20,11 +20,10 @@ const NO_MODEL: &str = "no model is set, no key is in the environment, and no lo
                         OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama or llama.cpp; \
                         `enact models` tells what is there (`enact demo` needs none)";
 
-/// The models to ask, the first one first.
+/// The models to ask, the first one first; at least one.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
-    pub(crate) first: Named,
-    pub(crate) others: Vec<Named>,
+    pub(crate) models: Vec<Named>,
     /// Why these, if nobody said so on the command line.
     reason: Option<String>,
 }
@@ -33,17 +32,21 @@ impl Choice {
     /// One model, for this reason.
     fn of(name: String, base_url: Option<String>, reason: String) -> Self {
         Self {
-            first: Named { name, base_url },
-            others: Vec::new(),
+            models: vec![Named { name, base_url }],
             reason: Some(reason),
         }
+    }
+
+    /// The name of the first model.
+    pub(super) fn name(&self) -> &str {
+        self.models.first().map_or("", |first| &first.name)
     }
 
     /// Says what was chosen where nobody said it.
     pub(crate) fn tell(&self) {
         let Some(reason) = &self.reason else { return };
         let screen = Screen::new(Stream::Stderr);
-        let line = format!("model: {} ({reason})", self.first.name);
+        let line = format!("model: {} ({reason})", self.name());
         screen.line(&screen.paint(Ink::Quiet, &text::one_line(&line)));
     }
 }
@@ -54,54 +57,39 @@ pub(crate) async fn choose(args: &AgentArgs, agent: &Agent) -> Result<Choice, Fa
     if let Some(choice) = said(args, agent)? {
         return Ok(choice);
     }
-    at_hand(agent.base_url.as_deref()).await
+    at_hand(agent.asking.base_url.as_deref()).await
 }
 
 /// The models that were named.
 fn said(args: &AgentArgs, agent: &Agent) -> Result<Option<Choice>, Failure> {
-    let typed = args.model.iter().map(|name| name.trim().to_owned());
-    let mut names: Vec<String> = typed.filter(|name| !name.is_empty()).collect();
+    let named = |names: &mut dyn Iterator<Item = &str>| -> Vec<String> {
+        let names = names.map(|name| name.trim().to_owned());
+        names.filter(|name| !name.is_empty()).collect()
+    };
+    let mut names = named(&mut args.model.iter().map(String::as_str));
     let mut reason = None;
     if names.is_empty()
         && let Some(variable) = variable(MODEL_VARIABLE)
     {
-        let several = variable.split(',').map(|name| name.trim().to_owned());
-        names = several.filter(|name| !name.is_empty()).collect();
+        names = named(&mut variable.split(','));
         reason = Some(format!("from {MODEL_VARIABLE}"));
     }
     if names.is_empty() {
-        names = agent
-            .models
-            .iter()
-            .map(|named| named.name.clone())
-            .collect();
+        names = agent.models.iter().map(|one| one.name.clone()).collect();
     }
-    let address = address(agent.base_url.as_deref());
-    let mut named = names.into_iter().map(|name| {
-        let mut named = Named {
-            name,
-            base_url: None,
-        };
-        if named.is_compatible() {
-            named.base_url = address.clone();
-        }
-        named
-    });
-    let Some(first) = named.next() else {
+    let address = address(agent.asking.base_url.as_deref());
+    let models = names.iter();
+    let models = models.map(|name| Named::at(name, address.as_deref()));
+    let models: Vec<Named> = models.collect();
+    if models.is_empty() {
         return Ok(None);
-    };
-    let choice = Choice {
-        first,
-        others: named.collect(),
-        reason,
-    };
-    let mut all = std::iter::once(&choice.first).chain(&choice.others);
-    if args.base_url.is_some() && all.all(|named| named.base_url.is_none()) {
+    }
+    if args.asking.base_url.is_some() && models.iter().all(|named| named.base_url.is_none()) {
         let message = "`--base-url` is for models that are named without a provider: `enact \
                        models` tells the variable of each provider";
         return Err(Failure::usage("base_url", message));
     }
-    Ok(Some(choice))
+    Ok(Some(Choice { models, reason }))
 }
 
 /// What can be asked without being named.

@@ -1,6 +1,5 @@
 //! From names to a model that can be asked.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use enact::LanguageModel;
@@ -8,6 +7,7 @@ use enact::model::{Cached, Fallback, Limited, ModelError, ModelErrorKind, OpenAi
 use enact_providers::Provider;
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::args::Pace;
 use crate::exit::Failure;
 use crate::local;
 
@@ -52,6 +52,18 @@ fn whole_address(address: &str) -> String {
 }
 
 impl Named {
+    /// The model of this name; at this address, if it may be asked there.
+    pub(crate) fn at(name: &str, address: Option<&str>) -> Self {
+        let mut named = Self {
+            name: name.to_owned(),
+            base_url: None,
+        };
+        if named.is_compatible() {
+            named.base_url = address.map(str::to_owned);
+        }
+        named
+    }
+
     /// Whether the name says who serves the model.
     pub(crate) fn has_provider(&self) -> bool {
         enact_providers::split(&self.name).is_some()
@@ -61,18 +73,6 @@ impl Named {
     pub(crate) fn is_compatible(&self) -> bool {
         enact_providers::split(&self.name).is_none_or(|(provider, _)| provider == "openai")
     }
-}
-
-/// How fast models may be asked, and what is kept of their replies.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Pace {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) requests_per_minute: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) concurrent_requests: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cache: Option<PathBuf>,
 }
 
 /// A client for one model.

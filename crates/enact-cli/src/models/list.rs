@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use enact_providers::Provider;
 use futures_util::future::join_all;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::choice;
 use super::memory::{Memory, Probe};
 use crate::args::ModelsArgs;
 use crate::exit::{Exit, Failure};
-use crate::local::{self, OnShelf};
+use crate::local;
 use crate::report;
 use crate::view::{Ink, Screen, Stream, text};
 
@@ -18,199 +19,172 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How many names are shown on one line.
 const SHOWN: usize = 3;
 
-/// What is known of one provider.
-struct Found {
-    provider: Provider,
-    state: State,
-}
-
-enum State {
-    /// Its models.
-    Reachable(Vec<String>),
-    /// Why it does not answer.
-    Unreachable(String),
-    /// There is no key.
-    Unconfigured,
+/// Somewhere models are asked: at a provider, in this process, or at another address.
+#[derive(Default, Serialize)]
+struct Place {
+    provider: Option<&'static str>,
+    base_url: Option<String>,
+    key_variable: Option<&'static str>,
+    address_variable: Option<String>,
+    configured: bool,
+    reachable: Option<bool>,
+    models: Option<Vec<String>>,
+    usual_model: Option<&'static str>,
+    /// Why its models cannot be asked, if they cannot.
+    reason: Option<String>,
+    probed: Vec<Value>,
 }
 
 /// Lists who can be asked.
-pub(crate) async fn execute(args: &ModelsArgs) -> Exit {
-    match list(args).await {
-        Ok(()) => Exit::Success,
-        Err(failure) => {
-            failure.print();
-            failure.exit
-        }
-    }
-}
-
-async fn list(args: &ModelsArgs) -> Result<(), Failure> {
-    if args.provider.as_deref() == Some(local::PROVIDER) {
-        let shelf = local::on_shelf();
-        return match args.json {
-            true => {
-                report::print(&json!([shelf_object(&shelf)]));
-                Ok(())
-            }
-            false => shelf_names(&shelf),
-        };
-    }
-    let providers = match &args.provider {
-        None => Provider::all(),
+pub(crate) async fn execute(args: &ModelsArgs) -> Result<Exit, Failure> {
+    let mut places = match args.provider.as_deref() {
+        None => join_all(Provider::all().into_iter().map(Place::of)).await,
+        Some(local::PROVIDER) => vec![Place::here()],
         Some(name) => {
             let known = Provider::named(name);
-            vec![known.map_err(|error| Failure::usage("provider", error.to_string()))?]
+            let known = known.map_err(|error| Failure::usage("provider", error.to_string()))?;
+            vec![Place::of(known).await]
         }
     };
-    let found = join_all(providers.into_iter().map(look)).await;
-    let probes = Memory::open().map(|memory| memory.list());
-    let mut probes = probes.unwrap_or_default();
-    if args.json {
-        let mut objects: Vec<Value> = Vec::new();
-        for one in &found {
-            let base_url = one.provider.base_url();
-            let its = probes.extract_if(.., |probe| probe.base_url == base_url);
-            objects.push(object(one, its.collect()));
-        }
-        if args.provider.is_none() {
-            objects.push(shelf_object(&local::on_shelf()));
-            objects.extend(elsewhere(probes));
-        }
-        report::print(&objects.into());
-        return Ok(());
-    }
     let screen = Screen::new(Stream::Stdout);
-    if args.provider.is_some() {
-        return names(&screen, &found);
+    if !args.json && args.provider.is_some() {
+        places.iter().try_for_each(|place| place.names(&screen))?;
+        return Ok(Exit::Success);
     }
-    show(&screen, &found);
-    show_shelf(&screen, &local::on_shelf());
-    show_probes(&screen, &probes);
-    match choice::at_hand(None).await {
-        Ok(choice) => {
-            let name = text::one_line(&choice.first.name);
-            let line = format!("\nWithout `--model` and ENACT_MODEL: {name}");
-            screen.line(&line);
+    let probes = Memory::open().map(|memory| memory.list());
+    let probes = probes.unwrap_or_default();
+    if args.json {
+        if args.provider.is_none() {
+            places.push(Place::here());
         }
-        Err(_) => screen.line("\nNothing can be asked yet: set a key, or start a local server."),
-    }
-    Ok(())
-}
-
-async fn look(provider: Provider) -> Found {
-    let state = if !provider.is_configured() {
-        State::Unconfigured
-    } else {
-        match provider.models(PATIENCE).await {
-            Ok(models) => State::Reachable(models),
-            Err(error) => State::Unreachable(error.to_string()),
+        for probe in &probes {
+            let is_its = |place: &&mut Place| place.base_url.as_ref() == Some(&probe.base_url);
+            match places.iter_mut().find(is_its) {
+                Some(place) => place.probed.push(probe_object(probe)),
+                None if args.provider.is_none() => places.push(Place::elsewhere(probe)),
+                None => {}
+            }
         }
-    };
-    Found { provider, state }
-}
-
-/// Those that can be asked or might be, each on a line; the others in one.
-fn show(screen: &Screen, found: &[Found]) {
-    let mut without_key = Vec::new();
-    for Found { provider, state } in found {
-        let name = format!("{:<12}", provider.name());
-        let line = match state {
-            State::Reachable(models) => {
-                let (count, some) = some_of(models);
-                let count = screen.paint(Ink::Good, &count);
-                format!("{name} {count}: {some}")
-            }
-            State::Unreachable(reason) => {
-                let reason = text::one_line(reason);
-                format!(
-                    "{name} {}: {reason}",
-                    screen.paint(Ink::Bad, "not reachable")
-                )
-            }
-            State::Unconfigured => {
-                let variable = provider.key_variable().unwrap_or_default();
-                without_key.push(format!("{} ({variable})", provider.name()));
-                continue;
-            }
-        };
-        screen.line(&line);
+        report::print(&json!(places));
+        return Ok(Exit::Success);
     }
+    let without_key = places.iter().filter_map(|place| place.show(&screen));
+    let without_key: Vec<String> = without_key.collect();
     if !without_key.is_empty() {
         let line = format!("\nWithout a key: {}", without_key.join(", "));
         screen.line(&screen.paint(Ink::Quiet, &line));
     }
+    show_shelf(&screen, &Place::here());
+    show_probes(&screen, &probes);
+    match choice::at_hand(None).await {
+        Ok(choice) => {
+            let name = text::one_line(choice.name());
+            screen.line(&format!("\nWithout `--model` and ENACT_MODEL: {name}"));
+        }
+        Err(_) => screen.line("\nNothing can be asked yet: set a key, or start a local server."),
+    }
+    Ok(Exit::Success)
 }
 
-/// The models of one provider, a name on each line.
-fn names(screen: &Screen, found: &[Found]) -> Result<(), Failure> {
-    for Found { provider, state } in found {
-        match state {
-            State::Reachable(models) => {
-                for model in models {
-                    let name = format!("{}::{model}", provider.name());
-                    screen.line(&text::one_line(&name));
-                }
-            }
-            State::Unreachable(reason) => {
-                return Err(Failure::failed("provider", reason.clone()));
-            }
-            State::Unconfigured => {
-                let variable = provider.key_variable().unwrap_or_default();
-                let name = provider.name();
-                let message = format!("no key for `{name}` is set: put it into {variable}");
-                return Err(Failure::usage("no_key", message));
-            }
+impl Place {
+    async fn of(provider: Provider) -> Self {
+        let mut place = Self {
+            provider: Some(provider.name()),
+            base_url: Some(provider.base_url()),
+            key_variable: provider.key_variable(),
+            address_variable: Some(provider.address_variable()),
+            configured: provider.is_configured(),
+            reachable: Some(false),
+            usual_model: provider.usual_model(),
+            ..Self::default()
+        };
+        if !place.configured {
+            place.reason = Some(format!("{} is not set", place.variable()));
+            return place;
+        }
+        match provider.models(PATIENCE).await {
+            Ok(models) => (place.reachable, place.models) = (Some(true), Some(models)),
+            Err(error) => place.reason = Some(error.to_string()),
+        }
+        place
+    }
+
+    /// The model files of this machine.
+    fn here() -> Self {
+        let (models, reason) = local::on_shelf();
+        Self {
+            provider: Some(local::PROVIDER),
+            configured: local::OBSTACLE.is_none(),
+            reachable: Some(reason.is_none()),
+            models: Some(models),
+            reason,
+            ..Self::default()
         }
     }
-    Ok(())
-}
 
-fn object(found: &Found, probes: Vec<Probe>) -> Value {
-    let provider = &found.provider;
-    let (is_configured, is_reachable, models, reason) = match &found.state {
-        State::Reachable(models) => (true, true, Some(models), None),
-        State::Unreachable(reason) => (true, false, None, Some(reason.clone())),
-        State::Unconfigured => {
-            let variable = provider.key_variable().unwrap_or_default();
-            (false, false, None, Some(format!("{variable} is not set")))
+    /// An address that is not that of a provider now, known from a probe.
+    fn elsewhere(probe: &Probe) -> Self {
+        Self {
+            base_url: Some(probe.base_url.clone()),
+            configured: true,
+            probed: vec![probe_object(probe)],
+            ..Self::default()
         }
-    };
-    json!({
-        "provider": provider.name(),
-        "base_url": provider.base_url(),
-        "key_variable": provider.key_variable(),
-        "address_variable": provider.address_variable(),
-        "configured": is_configured,
-        "reachable": is_reachable,
-        "models": models,
-        "usual_model": provider.usual_model(),
-        "reason": reason,
-        "probed": probes.iter().map(probe_object).collect::<Vec<_>>(),
-    })
-}
-
-/// What was found out about models at addresses that are not those of a provider now.
-fn elsewhere(mut probes: Vec<Probe>) -> Vec<Value> {
-    let mut objects = Vec::new();
-    while let Some(first) = probes.first() {
-        let base_url = first.base_url.clone();
-        let its: Vec<Probe> = probes
-            .extract_if(.., |probe| probe.base_url == base_url)
-            .collect();
-        objects.push(json!({
-            "provider": null,
-            "base_url": base_url,
-            "key_variable": null,
-            "address_variable": null,
-            "configured": true,
-            "reachable": null,
-            "models": null,
-            "usual_model": null,
-            "reason": null,
-            "probed": its.iter().map(probe_object).collect::<Vec<_>>(),
-        }));
     }
-    objects
+
+    fn name(&self) -> &'static str {
+        self.provider.unwrap_or_default()
+    }
+
+    fn variable(&self) -> &'static str {
+        self.key_variable.unwrap_or_default()
+    }
+
+    /// Its models, a name on each line.
+    fn names(&self, screen: &Screen) -> Result<(), Failure> {
+        let name = self.name();
+        if let (false, Some(variable)) = (self.configured, self.key_variable) {
+            let message = format!("no key for `{name}` is set: put it into {variable}");
+            return Err(Failure::usage("no_key", message));
+        }
+        for model in self.models.iter().flatten() {
+            screen.line(&text::one_line(&format!("{name}::{model}")));
+        }
+        match &self.reason {
+            None => Ok(()),
+            Some(reason) => Err(Failure::failed("provider", reason.clone())),
+        }
+    }
+
+    /// Shows a provider on a line; or gives what is said of it, if it has no key.
+    fn show(&self, screen: &Screen) -> Option<String> {
+        if !self.configured {
+            return Some(format!("{} ({})", self.name(), self.variable()));
+        }
+        let (state, about) = match &self.reason {
+            None => {
+                let (count, some) = self.some();
+                (screen.paint(Ink::Good, &count), some)
+            }
+            Some(reason) => (
+                screen.paint(Ink::Bad, "not reachable"),
+                text::one_line(reason),
+            ),
+        };
+        screen.line(&format!("{:<12} {state}: {about}", self.name()));
+        None
+    }
+
+    /// How many models there are, and a few of them.
+    fn some(&self) -> (String, String) {
+        let models = self.models.as_deref().unwrap_or_default();
+        let mut some: Vec<&str> = models.iter().map(String::as_str).take(SHOWN).collect();
+        if models.len() > SHOWN {
+            some.push("…");
+        }
+        let count = text::counted(models.len(), "model");
+        (count, text::one_line(&some.join(", ")))
+    }
 }
 
 fn probe_object(probe: &Probe) -> Value {
@@ -241,60 +215,16 @@ fn show_probes(screen: &Screen, probes: &[Probe]) {
     }
 }
 
-/// How many there are, and a few of them.
-fn some_of(models: &[String]) -> (String, String) {
-    let count = match models.len() {
-        1 => "1 model".to_owned(),
-        count => format!("{count} models"),
-    };
-    let mut some: Vec<&str> = models.iter().map(String::as_str).take(SHOWN).collect();
-    if models.len() > SHOWN {
-        some.push("…");
-    }
-    (count, text::one_line(&some.join(", ")))
-}
-
 /// The model files of this machine, if there are any.
-fn show_shelf(screen: &Screen, shelf: &OnShelf) {
-    let name = format!("{:<12}", local::PROVIDER);
-    let (count, some) = some_of(&shelf.models);
-    let line = match &shelf.reason {
-        None if shelf.models.is_empty() => return,
-        None => format!("{name} {}: {some}", screen.paint(Ink::Good, &count)),
-        Some(_) if shelf.models.is_empty() && local::OBSTACLE.is_some() => return,
-        Some(reason) => {
-            let reason = text::one_line(reason);
-            format!(
-                "{name} {}: {some} ({reason})",
-                screen.paint(Ink::Bad, &count)
-            )
-        }
+fn show_shelf(screen: &Screen, shelf: &Place) {
+    let (count, some) = shelf.some();
+    let is_empty = shelf.models.as_ref().is_none_or(Vec::is_empty);
+    let (ink, why) = match &shelf.reason {
+        None => (Ink::Good, String::new()),
+        Some(reason) => (Ink::Bad, format!(" ({})", text::one_line(reason))),
     };
-    screen.line(&line);
-}
-
-fn shelf_names(shelf: &OnShelf) -> Result<(), Failure> {
-    let screen = Screen::new(Stream::Stdout);
-    for model in &shelf.models {
-        screen.line(&text::one_line(&format!("{}::{model}", local::PROVIDER)));
+    if !is_empty || (shelf.reason.is_some() && local::OBSTACLE.is_none()) {
+        let count = screen.paint(ink, &count);
+        screen.line(&format!("{:<12} {count}: {some}{why}", shelf.name()));
     }
-    match &shelf.reason {
-        None => Ok(()),
-        Some(reason) => Err(Failure::failed("provider", reason.clone())),
-    }
-}
-
-fn shelf_object(shelf: &OnShelf) -> Value {
-    json!({
-        "provider": local::PROVIDER,
-        "base_url": null,
-        "key_variable": null,
-        "address_variable": null,
-        "configured": local::OBSTACLE.is_none(),
-        "reachable": shelf.reason.is_none(),
-        "models": shelf.models,
-        "usual_model": null,
-        "reason": shelf.reason,
-        "probed": [],
-    })
 }

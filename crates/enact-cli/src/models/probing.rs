@@ -36,12 +36,12 @@ impl Probing {
 
     /// What the flags say, else the environment.
     pub(crate) fn said(args: &AgentArgs, patience: Duration) -> Self {
-        if args.probe {
+        if args.asking.probe_again {
             return Self::Again(patience);
         }
         let off = variable(VARIABLE).map(|value| value.to_lowercase());
         let off = off.is_some_and(|value| ["off", "no", "false", "0"].contains(&&*value));
-        match args.no_probe || off {
+        match args.asking.no_probe || off {
             true => Self::Off,
             false => Self::Once(patience),
         }
@@ -49,12 +49,10 @@ impl Probing {
 
     /// The same for an agent, which may not want it, or whose adapter does not depend on it.
     pub(crate) fn of(self, agent: &Agent) -> Self {
-        let is_auto = agent
-            .adapter
-            .as_deref()
-            .is_none_or(|adapter| adapter.trim() == "auto");
+        let adapter = agent.asking.adapter.as_deref();
+        let is_auto = adapter.is_none_or(|adapter| adapter.trim() == "auto");
         // Flags win over the file.
-        let is_wanted = agent.probe != Some(false) || matches!(self, Self::Again(_));
+        let is_wanted = agent.asking.probe != Some(false) || matches!(self, Self::Again(_));
         match is_auto && is_wanted {
             true => self,
             false => Self::Off,

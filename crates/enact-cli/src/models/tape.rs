@@ -72,22 +72,19 @@ impl Tape {
         }
     }
 
-    /// The same for a model that may never be asked, such as that of an agent that may be called.
-    pub(crate) fn beside_if_asked(
-        &self,
-        name: &str,
-        connect: impl FnOnce() -> Result<Arc<dyn LanguageModel>, Failure>,
-    ) -> Result<Arc<dyn LanguageModel>, Failure> {
-        match self {
-            Self::Replays(replaying) => match replaying.beside(at_provider(name)) {
-                Err(problem @ RecordingError::NoModel { .. }) => Ok(Arc::new(Unheard {
-                    name: at_provider(name).to_owned(),
-                    problem: problem.to_string(),
-                })),
-                known => Ok(Arc::new(known?)),
-            },
-            _ => self.beside(name, connect),
-        }
+    /// A recorded model that may never be asked, such as that of an agent that may be called; none
+    /// if nothing is replayed.
+    pub(crate) fn replayed(&self, name: &str) -> Result<Option<Arc<dyn LanguageModel>>, Failure> {
+        let Self::Replays(replaying) = self else {
+            return Ok(None);
+        };
+        Ok(Some(match replaying.beside(at_provider(name)) {
+            Err(problem @ RecordingError::NoModel { .. }) => Arc::new(Unheard {
+                name: at_provider(name).to_owned(),
+                problem: problem.to_string(),
+            }),
+            known => Arc::new(known?),
+        }))
     }
 }
 

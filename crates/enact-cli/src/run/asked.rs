@@ -5,10 +5,10 @@ use std::sync::Arc;
 use enact::LanguageModel;
 
 use crate::agent::Agent;
-use crate::args::{AgentArgs, RecordingArgs};
+use crate::args::{AgentArgs, Pace, RecordingArgs};
 use crate::exit::Failure;
 use crate::models::{
-    self, Named, Pace, Probing, Tape, connect, joined, recorded_address, recorded_models,
+    self, Named, Probing, Tape, connect, joined, recorded_address, recorded_models,
 };
 
 /// The models of an agent as one, and what else is asked beside it.
@@ -40,11 +40,16 @@ impl Asked {
             });
         }
         let choice = models::choose(args, agent).await?;
-        let chosen = std::iter::once(&choice.first).chain(&choice.others);
-        let chosen: Vec<Named> = chosen.cloned().collect();
-        let address = models::address(args.base_url.as_deref());
+        let address = models::address(args.asking.base_url.as_deref());
         let probing = probing.of(agent);
-        let asked = Self::named(&chosen, &agent.pace, address, &args.recording, probing).await?;
+        let asked = Self::named(
+            &choice.models,
+            &agent.replies.pace,
+            address,
+            &args.recording,
+            probing,
+        )
+        .await?;
         choice.tell();
         Ok(asked)
     }
@@ -104,12 +109,9 @@ pub(super) async fn connected(
 
 /// A model that was named apart from those of the agent, such as a judge.
 pub(super) fn another(name: &str, agent: &Agent) -> Result<Arc<dyn LanguageModel>, Failure> {
-    let mut named = Named {
-        name: name.to_owned(),
-        base_url: None,
-    };
+    let mut named = Named::at(name, None);
     if !named.has_provider() {
-        named.base_url = models::address(agent.base_url.as_deref());
+        named.base_url = models::address(agent.asking.base_url.as_deref());
     }
-    joined(connect(&named)?, Vec::new(), &agent.pace)
+    joined(connect(&named)?, Vec::new(), &agent.replies.pace)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use enact::run::{ActionKind, Question, QuestionKind};
+use enact::run::{ActionKind, QuestionKind};
 use enact::tool::{Confirmation, Effect, ToolSpec};
 use enact::{Decision, Run, Values};
 use enact_providers::Provider;
@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::agent::{Agent, Member};
 use crate::exit::Failure;
-use crate::mcp::Noted;
 use crate::models::Named;
 use crate::view::exact;
 
@@ -42,12 +41,14 @@ fn tell_agent(agent: &Agent, whose: &str, deeds: &mut Deeds) {
         tell("asks", format!("{} at {address}, {key}", named.name));
     }
     if let Some(mcp) = &agent.mcp {
-        tell_servers(mcp, &mut tell);
+        for (what, how) in mcp.deeds() {
+            tell(&what, how);
+        }
     }
-    if let Some(folder) = &agent.files {
+    if let Some(folder) = &agent.own.files {
         tell("works on the files in", folder.display().to_string());
     }
-    if let Some(shell) = &agent.reach.shell {
+    if let Some(shell) = &agent.own.reach.shell {
         let folder = shell.folder.as_ref();
         let folder = folder.map_or_else(String::new, |folder| folder.display().to_string());
         tell("runs shell commands in", folder);
@@ -55,69 +56,17 @@ fn tell_agent(agent: &Agent, whose: &str, deeds: &mut Deeds) {
             tell("hands shell commands the variables", shell.env.join(", "));
         }
     }
-    if let Some(pages) = &agent.reach.http_get {
+    if let Some(pages) = &agent.own.reach.http_get {
         let private = if pages.private {
             ", also private ones"
         } else {
             ""
         };
-        tell(
-            "reads pages of",
-            format!("{}{private}", pages.hosts.join(", ")),
-        );
+        let hosts = pages.hosts.join(", ");
+        tell("reads pages of", format!("{hosts}{private}"));
     }
-    if let Some(cache) = &agent.pace.cache {
+    if let Some(cache) = &agent.replies.pace.cache {
         tell("keeps replies in", cache.display().to_string());
-    }
-}
-
-/// Servers as the run notes them: what is not known here is shown as it is.
-fn tell_servers(mcp: &Noted, tell: &mut impl FnMut(&str, String)) {
-    let Ok(Value::Object(noted)) = serde_json::to_value(mcp) else {
-        return;
-    };
-    for (name, value) in &noted {
-        match (name.as_str(), value) {
-            ("commands", Value::Array(commands)) => {
-                for command in commands {
-                    tell("starts", plain(command));
-                }
-            }
-            ("urls", Value::Array(urls)) => {
-                for url in urls {
-                    tell("connects to", plain(url));
-                }
-            }
-            ("configs", Value::Array(files)) => {
-                for file in files {
-                    tell("starts the servers listed in", plain(file));
-                }
-            }
-            ("env", Value::Array(names)) => {
-                let names: Vec<String> = names.iter().map(plain).collect();
-                tell("hands the servers the variables", names.join(", "));
-            }
-            ("folder", folder) => tell("starts servers in", plain(folder)),
-            ("servers", Value::Object(servers)) => {
-                for (server, listed) in servers {
-                    let server = exact::identifier(server);
-                    tell(&format!("starts the server {server}"), listed.to_string());
-                }
-            }
-            // Which tools of the servers are used, and those of enact itself.
-            ("allow" | "deny" | "own", _) => {}
-            (other, value) => {
-                let other = exact::identifier(other);
-                tell(&format!("has servers with {other}"), value.to_string());
-            }
-        }
-    }
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 
@@ -179,8 +128,8 @@ fn tell_members(members: &[Member], whose: &str, deeds: &mut Deeds) {
     for Member { name, agent, .. } in members {
         let whose = format!("{whose}{}: ", exact::identifier(name));
         tell_agent(agent, &whose, deeds);
-        if !agent.tools.is_empty() {
-            deeds.push((format!("{whose}has the tools"), agent.tools.join(", ")));
+        if !agent.own.tools.is_empty() {
+            deeds.push((format!("{whose}has the tools"), agent.own.tools.join(", ")));
         }
         tell_members(&agent.agents, &whose, deeds);
     }
@@ -189,7 +138,6 @@ fn tell_members(members: &[Member], whose: &str, deeds: &mut Deeds) {
 /// The calls that the log has decided on, and the answers in it that are not used yet.
 fn tell_calls(run: &Run, deeds: &mut Deeds) {
     let open = run.open_questions();
-    let answers = answers(run);
     let trace = run.trace();
     let last = trace.steps.last();
     for action in last.into_iter().flat_map(|step| &step.actions) {
@@ -201,8 +149,9 @@ fn tell_calls(run: &Run, deeds: &mut Deeds) {
             continue;
         }
         let call = whole_call(&action.call.name, &action.call.args);
-        let mut answers = answers.iter().rev();
-        let answer = answers.find(|(question, _)| question.tool_call.id == action.call.id);
+        let answers = run.questions().iter().rev();
+        let mut answers = answers.filter(|asked| asked.question.tool_call.id == action.call.id);
+        let answer = answers.find_map(|asked| Some((&asked.question, asked.decision.as_ref()?)));
         let (what, how) = match answer {
             None => ("runs the call", call),
             Some((_, Decision::Edit { name, args })) => (
@@ -225,14 +174,6 @@ fn tell_calls(run: &Run, deeds: &mut Deeds) {
         };
         deeds.push((what.to_owned(), how));
     }
-}
-
-/// The questions that were answered, with the answer that counts: the first that was not taken back.
-fn answers(run: &Run) -> Vec<(&Question, &Decision)> {
-    let asked = run.questions().iter();
-    asked
-        .filter_map(|asked| Some((&asked.question, asked.decision.as_ref()?)))
-        .collect()
 }
 
 /// A call with all of its arguments.

@@ -26,10 +26,9 @@ pub(crate) use self::deeds::deeds;
 pub(crate) use self::setup::{Rebuilt, Setup};
 
 /// Runs an agent and shows what came of it.
-pub(crate) async fn execute(args: &RunArgs) -> Exit {
-    run(args)
-        .await
-        .unwrap_or_else(|failure| report::fail(None, &failure, args.json))
+pub(crate) async fn execute(args: &RunArgs) -> Result<Exit, Failure> {
+    let ended = run(args).await;
+    ended.or_else(|failure| Ok(report::fail(None, &failure, args.json)))
 }
 
 async fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -196,8 +195,7 @@ pub(crate) fn print_view(
                 let ending = run.termination().map_or("failed", spoken_reason);
                 narrator.summary(run, ending, Ink::Bad);
             }
-            failure.print();
-            failure.exit
+            failure.end()
         }
     }
 }

@@ -9,7 +9,7 @@ use enact::{AdapterChoice, Call, History, LanguageModel, ReAct, Run, Values};
 use enact_sqlite::SqliteStore;
 
 use super::asked::{Asked, another};
-use super::build::{adapter, build, rebuild};
+use super::build::{Building, adapter};
 use super::history;
 use crate::agent::Agent;
 use crate::args::{AgentArgs, ResumeArgs};
@@ -51,7 +51,7 @@ impl Setup {
         let seal = store::path(&args.store)?.and_then(|_| trust::key());
         secrets::configure(Some(&plan), seal)?;
         let own = tools::own(&plan)?;
-        adapter(plan.adapter.as_deref())?;
+        adapter(plan.asking.adapter.as_deref())?;
         let history = match &args.history {
             Some(path) => history::read(path)?,
             None => History::new(),
@@ -68,16 +68,14 @@ impl Setup {
         }
         let notes = plan.notes()?;
         let store = store::open_for_new(&args.store).await?;
-        let mut servers = Servers::default();
-        let agent = build(
-            &plan,
-            asked.model,
-            &asked.tape,
-            store.as_ref(),
-            &mut servers,
+        let mut building = Building {
+            tape: &asked.tape,
+            store: store.as_ref(),
             probing,
-        )
-        .await?;
+            servers: Servers::default(),
+        };
+        let agent = building.agent(&plan, asked.model).await?;
+        let servers = building.servers;
         let model = plan.models.first().map(|first| first.name.clone());
         Ok(Self {
             agent,
@@ -131,15 +129,19 @@ impl Setup {
         secrets::configure(Some(&plan), seal)?;
         // It has the adapter that it began with: nobody is probed for it.
         let probing = Probing::Remembered;
-        let (pace, address) = (&plan.pace, spec.base_url.clone());
+        let (pace, address) = (&plan.replies.pace, spec.base_url.clone());
         let asked = Asked::named(&plan.models, pace, address, &args.recording, probing).await?;
-        let mut servers = Servers::default();
+        let mut building = Building {
+            tape: &asked.tape,
+            store: Some(store),
+            probing,
+            servers: Servers::default(),
+        };
         let step = spec.step_adapter.as_deref();
-        let agent = rebuild(&plan, step, &asked, store, &mut servers, probing).await?;
         Ok(Rebuilt {
-            agent,
+            agent: building.agent_again(&plan, asked.model, step).await?,
             model: plan.models.swap_remove(0).name,
-            servers,
+            servers: building.servers,
         })
     }
 }

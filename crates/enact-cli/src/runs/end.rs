@@ -3,17 +3,12 @@
 use enact::Timestamp;
 use enact::run::store::Store as _;
 
-use super::ended;
 use crate::args::OneRunArgs;
 use crate::exit::{Exit, Failure};
 use crate::store;
 
 /// Ends a run for good, and those of the agents that it called, unless a process works on it.
-pub(crate) async fn cancel(args: &OneRunArgs) -> Exit {
-    ended(cancel_now(args).await)
-}
-
-async fn cancel_now(args: &OneRunArgs) -> Result<(), Failure> {
+pub(crate) async fn cancel(args: &OneRunArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.store).await?;
     let id = store::find(&store, &args.run).await?;
     let lease = store.acquire(&id).await?;
@@ -34,19 +29,16 @@ async fn cancel_now(args: &OneRunArgs) -> Result<(), Failure> {
             store.append(&lease, &records).await?;
         }
     }
-    Ok(())
+    Ok(Exit::Success)
 }
 
 /// Forgets a run and those of the agents that it called, unless a process works on it.
-pub(crate) async fn remove(args: &OneRunArgs) -> Exit {
-    ended(remove_now(args).await)
-}
-
-async fn remove_now(args: &OneRunArgs) -> Result<(), Failure> {
+pub(crate) async fn remove(args: &OneRunArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.store).await?;
     let id = store::find(&store, &args.run).await?;
     for id in store::called(&store, &id).await? {
         store.delete(&id).await?;
     }
-    Ok(store.delete(&id).await?)
+    store.delete(&id).await?;
+    Ok(Exit::Success)
 }

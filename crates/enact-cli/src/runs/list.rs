@@ -3,18 +3,13 @@
 use enact::run::store::{RunFilter, RunStatus, RunSummary, Store as _};
 use serde_json::{Value, json};
 
-use super::ended;
 use crate::args::{RunsArgs, StatusArg};
 use crate::exit::{Exit, Failure};
 use crate::view::{Ink, Screen, Stream, text};
 use crate::{report, store};
 
 /// Lists the runs that are kept.
-pub(crate) async fn execute(args: &RunsArgs) -> Exit {
-    ended(list(args).await)
-}
-
-async fn list(args: &RunsArgs) -> Result<(), Failure> {
+pub(crate) async fn list(args: &RunsArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.store).await?;
     let mut filter = RunFilter::all().with_limit(args.limit);
     if let Some(status) = args.status {
@@ -23,7 +18,7 @@ async fn list(args: &RunsArgs) -> Result<(), Failure> {
     let runs = store.list(&filter).await?;
     if args.json {
         report::print(&runs.iter().map(object).collect());
-        return Ok(());
+        return Ok(Exit::Success);
     }
     let screen = Screen::new(Stream::Stdout);
     if runs.is_empty() {
@@ -47,7 +42,7 @@ async fn list(args: &RunsArgs) -> Result<(), Failure> {
             run.run_id
         ));
     }
-    Ok(())
+    Ok(Exit::Success)
 }
 
 fn object(run: &RunSummary) -> Value {

@@ -17,13 +17,12 @@ use crate::view::{Narrator, Screen};
 use crate::{interrupt, store};
 
 /// Goes on with a run that is kept.
-pub(crate) async fn execute(args: &ResumeArgs) -> Exit {
-    resume(args)
-        .await
-        .unwrap_or_else(|failure| report::fail(None, &failure, args.json))
+pub(crate) async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
+    let ended = resumed(args).await;
+    ended.or_else(|failure| Ok(report::fail(None, &failure, args.json)))
 }
 
-async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
+async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.one.store).await?;
     let id = store::find(&store, &args.one.run).await?;
     let stored = store::load(&store, &id).await?;
@@ -92,15 +91,15 @@ fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Decision)>, Fa
         }
     };
     let mut decided = Vec::new();
-    for id in &args.approve {
-        decided.push((whole(id)?.confirmation_id.clone(), Decision::Approve));
-    }
-    for id in &args.always {
-        decided.push((whole(id)?.confirmation_id.clone(), Decision::ApproveAlways));
-    }
-    for id in &args.reject {
-        let decision = Decision::Reject(args.message.clone());
-        decided.push((whole(id)?.confirmation_id.clone(), decision));
+    let reject = Decision::Reject(args.message.clone());
+    for (ids, decision) in [
+        (&args.approve, Decision::Approve),
+        (&args.always, Decision::ApproveAlways),
+        (&args.reject, reject),
+    ] {
+        for id in ids {
+            decided.push((whole(id)?.confirmation_id.clone(), decision.clone()));
+        }
     }
     for pair in args.edit.chunks_exact(2) {
         let question = whole(&pair[0])?;
@@ -118,13 +117,14 @@ fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Decision)>, Fa
             }
         }
     }
-    for pair in args.feedback.chunks_exact(2) {
-        let id = whole(&pair[0])?.confirmation_id.clone();
-        decided.push((id, Decision::Feedback(pair[1].clone())));
-    }
-    for pair in args.answer.chunks_exact(2) {
-        let id = whole(&pair[0])?.confirmation_id.clone();
-        decided.push((id, Decision::Answer(pair[1].clone())));
+    for (pairs, decision) in [
+        (&args.feedback, Decision::Feedback as fn(String) -> Decision),
+        (&args.answer, Decision::Answer),
+    ] {
+        for pair in pairs.chunks_exact(2) {
+            let id = whole(&pair[0])?.confirmation_id.clone();
+            decided.push((id, decision(pair[1].clone())));
+        }
     }
     Ok(decided)
 }

@@ -6,7 +6,6 @@ use std::io::{IsTerminal as _, Write as _};
 use enact::run::store::StoredRun;
 use enact::{Run, TerminationReason};
 
-use super::ended;
 use crate::args::{FormArg, ShowArgs};
 use crate::exit::{Exit, Failure};
 use crate::report::{self, Status};
@@ -16,11 +15,7 @@ use crate::view::{
 };
 
 /// Shows a run that is kept.
-pub(crate) async fn execute(args: &ShowArgs) -> Exit {
-    ended(show(args).await)
-}
-
-async fn show(args: &ShowArgs) -> Result<(), Failure> {
+pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.one.store).await?;
     let id = store::find(&store, &args.one.run).await?;
     let StoredRun { run, damage } = store::load(&store, &id).await?;
@@ -41,7 +36,7 @@ async fn show(args: &ShowArgs) -> Result<(), Failure> {
         FormArg::Json => object(&run),
     }
     match damage {
-        None => Ok(()),
+        None => Ok(Exit::Success),
         Some(damage) => Err(Failure::failed(
             "corrupt",
             format!("the log of the run is damaged: {damage}; what is before it is shown"),

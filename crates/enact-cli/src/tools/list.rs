@@ -17,30 +17,14 @@ use crate::view::{Ink, Screen, Stream, text};
 const ANY: &str = "question -> answer";
 
 /// Lists tools.
-pub(crate) async fn execute(args: &ToolsArgs) -> Exit {
-    match list(args).await {
-        Ok(()) => Exit::Success,
-        Err(failure) => {
-            failure.print();
-            failure.exit
-        }
-    }
-}
-
-/// A tool, and whose it is.
-struct Listed {
-    spec: ToolSpec,
-    source: String,
-}
-
-async fn list(args: &ToolsArgs) -> Result<(), Failure> {
+pub(crate) async fn execute(args: &ToolsArgs) -> Result<Exit, Failure> {
     let agent = match &args.file {
         Some(path) => agent::of_file(path)?,
         None => Agent::new(Signature::parse(ANY)?),
     };
     let agent = agent.with_tools(&args.own, &args.mcp)?;
     let own = match args.file {
-        None if agent.tool_names().is_empty() && agent.mcp.is_none() => all(&agent)?,
+        None if agent.own.names().is_empty() && agent.mcp.is_none() => all(&agent)?,
         _ => own(&agent)?,
     };
     let agents = callable(&agent.agents).map_err(|error| Failure::from(&error))?;
@@ -67,7 +51,13 @@ async fn list(args: &ToolsArgs) -> Result<(), Failure> {
         let screen = Screen::new(Stream::Stdout);
         listed.iter().for_each(|one| show(&screen, one));
     }
-    Ok(())
+    Ok(Exit::Success)
+}
+
+/// A tool, and whose it is.
+struct Listed {
+    spec: ToolSpec,
+    source: String,
 }
 
 /// All built-in tools.
@@ -75,7 +65,7 @@ fn all(agent: &Agent) -> Result<Tools, Failure> {
     // Nothing is done with the folder: it is only described what would be.
     let folder = open_folder(".")?;
     let names = NAMES.iter().chain(SET_UP_TOOL_NAMES).copied().collect();
-    pick(names, Some(&folder), &agent.reach.clone().for_listing())
+    pick(names, Some(&folder), &agent.own.reach.clone().for_listing())
 }
 
 /// Agents as the tools that their caller sees. They need no model and no tools for that.

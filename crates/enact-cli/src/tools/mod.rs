@@ -9,16 +9,16 @@ use enact::Tools;
 use enact::tool::builtin::{self, Files, PickError};
 
 pub(crate) use self::list::execute;
-pub(crate) use self::reach::{Commands, Pages, Reach};
+pub(crate) use self::reach::Reach;
 use crate::agent::Agent;
 use crate::exit::Failure;
 
 /// The built-in tools that an agent has.
 pub(crate) fn own(agent: &Agent) -> Result<Tools, Failure> {
-    let folder = agent.files.as_ref().map(open_folder).transpose()?;
-    let names = agent.tool_names();
-    agent.reach.check(&names)?;
-    pick(names, folder.as_ref(), &agent.reach)
+    let folder = agent.own.files.as_ref().map(open_folder).transpose()?;
+    let names = agent.own.names();
+    agent.own.reach.check(&names)?;
+    pick(names, folder.as_ref(), &agent.own.reach)
 }
 
 /// The tools of these names, in this order.

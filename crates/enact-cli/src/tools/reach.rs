@@ -1,84 +1,95 @@
 //! How far the tools reach that reach further: said by a file or by flags, and noted with the run.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
+use clap::Args;
 use enact::FnTool;
 use enact::tool::builtin::{SET_UP_TOOL_NAMES, Shell, Web};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::args::ReachArgs;
+use crate::args::Time;
 use crate::exit::Failure;
 
 /// What `http_get` may read and where `shell` works. Holds names of variables, never their values.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Reach {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[command(flatten)]
+    #[schemars(description = "What the tool `http_get` may read.")]
     pub(crate) http_get: Option<Pages>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+
+    #[command(flatten)]
+    #[schemars(
+        description = "Where and how the tool `shell` works. A person is asked before every command."
+    )]
     pub(crate) shell: Option<Commands>,
 }
 
 /// What `http_get` may read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(deny_unknown_fields, extend("required" = ["hosts"]))]
 pub(crate) struct Pages {
+    /// A host that `http_get` may read from: a name, `*.name` for all below it, `*` for any, with
+    /// `:PORT` for another port than 80 and 443. Can be given several times.
+    #[arg(long = "allow-host", value_name = "HOST")]
+    #[schemars(
+        length(min = 1),
+        extend("items" = {"type": "string", "format": "host"}),
+        description = "Hosts that may be read from: a name, `*.name` for all below it, `*` for any, \
+                       with `:PORT` for\nanother port than 80 and 443."
+    )]
     pub(crate) hosts: Vec<String>,
+
+    /// Let `http_get` read from private addresses, too: this machine and its network.
+    #[arg(long = "allow-private")]
+    #[schemars(
+        description = "Whether private addresses may be read from, too: this machine and its network."
+    )]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) private: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) timeout: Option<Duration>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+
+    /// How long reading a page may take, redirects included; "20s" unless given.
+    #[arg(skip)]
+    pub(crate) timeout: Option<Time>,
+
+    /// How many bytes of a page are read at most; 500000 unless given.
+    #[arg(skip)]
+    #[schemars(range(min = 1))]
     pub(crate) max_bytes: Option<u32>,
 }
 
 /// Where and how `shell` works.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[schemars(deny_unknown_fields, extend("required" = ["folder"]))]
 pub(crate) struct Commands {
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The folder in which `shell` starts its commands.
+    #[arg(long = "shell-folder", value_name = "DIR")]
+    #[schemars(description = "The folder in which commands start.")]
     pub(crate) folder: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+
+    /// Variables that commands of `shell` may see, beside PATH, HOME and the like.
+    #[arg(long = "shell-env", value_name = "NAME,…", value_delimiter = ',')]
+    #[schemars(
+        extend("items" = {"type": "string", "format": "variable"}),
+        description = "Variables that commands may see, beside PATH, HOME and the like."
+    )]
     pub(crate) env: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) timeout: Option<Duration>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+
+    /// How long a command may take; "60s" unless given.
+    #[arg(skip)]
+    pub(crate) timeout: Option<Time>,
+
+    /// How many bytes of each output are shown, half from its beginning, half from its end; 20000
+    /// unless given.
+    #[arg(skip)]
+    #[schemars(range(min = 1))]
     pub(crate) max_output: Option<u32>,
 }
 
 impl Reach {
-    /// The same under flags, which win.
-    pub(crate) fn with_flags(mut self, args: &ReachArgs) -> Result<Self, Failure> {
-        let trimmed = |texts: &[String]| -> Vec<String> {
-            let texts = texts.iter().map(|text| text.trim().to_owned());
-            texts.filter(|text| !text.is_empty()).collect()
-        };
-        let hosts = trimmed(&args.allow_host);
-        if !hosts.is_empty() {
-            self.http_get.get_or_insert_default().hosts = hosts;
-        }
-        if args.allow_private {
-            self.http_get.get_or_insert_default().private = true;
-        }
-        if let Some(folder) = &args.shell_folder {
-            // The run may be taken up from elsewhere.
-            let folder = std::path::absolute(folder).map_err(|error| wrong(error.to_string()))?;
-            self.shell.get_or_insert_default().folder = Some(folder);
-        }
-        let env = trimmed(&args.shell_env);
-        if !env.is_empty() {
-            self.shell.get_or_insert_default().env = env;
-        }
-        Ok(self)
-    }
-
-    /// Only what these tools reach.
-    pub(crate) fn only_for(&mut self, names: &[&str]) {
-        self.http_get.take_if(|_| !names.contains(&"http_get"));
-        self.shell.take_if(|_| !names.contains(&"shell"));
-    }
-
     /// Enough to describe every tool, whatever may be used.
     pub(super) fn for_listing(mut self) -> Self {
         let shell = self.shell.get_or_insert_default();
@@ -133,7 +144,7 @@ impl Reach {
         if pages.private {
             web = web.allow_private();
         }
-        if let Some(timeout) = pages.timeout {
+        if let Some(Time(timeout)) = pages.timeout {
             web = web.with_timeout(timeout);
         }
         if let Some(bytes) = pages.max_bytes {
@@ -151,7 +162,7 @@ impl Reach {
         };
         let mut shell = Shell::in_folder(folder).map_err(|error| wrong(error.to_string()))?;
         shell = shell.with_variables(commands.env);
-        if let Some(timeout) = commands.timeout {
+        if let Some(Time(timeout)) = commands.timeout {
             shell = shell.with_timeout(timeout);
         }
         if let Some(bytes) = commands.max_output {

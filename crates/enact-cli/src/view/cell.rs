@@ -4,7 +4,7 @@
 use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory};
 use icu_properties::{CodePointMapData, CodePointSetData};
 
-use super::narrator::grouped;
+use super::text::grouped;
 
 /// More spaces or combining marks than these in a row are counted instead of shown.
 const SPACES: usize = 40;

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use console::measure_text_width;
 
 use super::cell::{Cell, cells, is_hidden, next_cell};
-use super::narrator::grouped;
 use super::screen::{Ink, Screen};
+use super::text::grouped;
 
 /// The most rows of one text, at its beginning and at its end.
 const HEAD: usize = 24;

@@ -8,7 +8,7 @@ mod screen;
 pub(crate) mod text;
 mod values;
 
-pub(crate) use narrator::{Narrator, grouped, spoken_reason};
+pub(crate) use narrator::{Narrator, spoken_reason};
 pub(crate) use question::{show_deed, show_question, show_thought, show_waiting};
 pub(crate) use screen::{Ink, Screen, Stream};
 pub(crate) use values::show_outputs;

@@ -324,9 +324,7 @@ impl Narrator {
     pub(crate) fn summary(&self, run: &Run, ending: &str, ink: Ink) {
         let screen = &self.screen;
         screen.idle();
-        let steps = run.steps().len();
-        let noun = if steps == 1 { "step" } else { "steps" };
-        let mut told = format!("{steps} {noun}");
+        let mut told = text::counted(run.steps().len(), "step");
         if let Some(tokens) = tokens(&run.usage()) {
             told.push_str(&format!(" · {tokens}"));
         }
@@ -363,7 +361,13 @@ pub(crate) fn spoken_reason(reason: TerminationReason) -> &'static str {
 /// The tokens of a reply or a run, if they are known.
 fn tokens(usage: &Usage) -> Option<String> {
     let (input, output) = (usage.input_tokens, usage.output_tokens);
-    (input + output > 0).then(|| format!("{} tokens in, {} out", grouped(input), grouped(output)))
+    (input + output > 0).then(|| {
+        format!(
+            "{} tokens in, {} out",
+            text::grouped(input),
+            text::grouped(output)
+        )
+    })
 }
 
 /// How often something had to be mended, if it had to be.
@@ -374,30 +378,5 @@ fn mended(run: &Run) -> Option<String> {
     match repairs.sum::<usize>() {
         0 => None,
         count => Some(format!("{count} mended")),
-    }
-}
-
-/// `1234567` as `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn large_numbers_are_grouped() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_234_567), "1,234,567");
     }
 }

@@ -149,23 +149,33 @@ impl Screen {
         match &*slot {
             Some(spinner) => spinner.set_message(message),
             None => {
-                let target = match self.stream {
-                    Stream::Stdout => ProgressDrawTarget::stdout(),
-                    Stream::Stderr => ProgressDrawTarget::stderr(),
-                    Stream::Nowhere => ProgressDrawTarget::hidden(),
+                let template = match self.has_colour {
+                    true => "{spinner:.cyan} {wide_msg:.dim}",
+                    false => "{spinner} {wide_msg}",
                 };
-                let spinner = ProgressBar::with_draw_target(None, target).with_message(message);
-                let template = if self.has_colour {
-                    "{spinner:.cyan} {wide_msg:.dim}"
-                } else {
-                    "{spinner} {wide_msg}"
-                };
-                if let Ok(style) = ProgressStyle::with_template(template) {
-                    spinner.set_style(style);
-                }
+                let spinner = self.drawn(template, None).with_message(message);
                 spinner.enable_steady_tick(TICK);
                 *slot = Some(spinner);
             }
+        }
+    }
+
+    /// A bar of this length; none where nobody looks.
+    pub(crate) fn bar(&self, template: &str, length: u64) -> Option<ProgressBar> {
+        self.is_terminal()
+            .then(|| self.drawn(template, Some(length)))
+    }
+
+    fn drawn(&self, template: &str, length: Option<u64>) -> ProgressBar {
+        let target = match self.stream {
+            Stream::Stdout => ProgressDrawTarget::stdout(),
+            Stream::Stderr => ProgressDrawTarget::stderr(),
+            Stream::Nowhere => ProgressDrawTarget::hidden(),
+        };
+        let bar = ProgressBar::with_draw_target(length, target);
+        match ProgressStyle::with_template(template) {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
         }
     }
 

@@ -49,6 +49,17 @@ pub(crate) fn one_line(text: &str) -> String {
     words.join(" ")
 }
 
+/// How many there are, such as `1 step` or `20 steps`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    indicatif::HumanCount(number).to_string()
+}
+
 /// At most so many characters, with a mark where more is left out.
 pub(crate) fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
     match text.char_indices().nth(characters) {
@@ -97,8 +108,7 @@ pub(crate) fn first_lines(text: &str, width: Option<usize>, limit: usize) -> Vec
     }
     let more = total.saturating_sub(all.len());
     if more > 0 {
-        let noun = if more == 1 { "line" } else { "lines" };
-        all.push(format!("… {more} more {noun}"));
+        all.push(format!("… {}", counted(more, "more line")));
     }
     all
 }
@@ -156,6 +166,15 @@ mod tests {
             assert_eq!(harmless(plain), plain);
         }
         assert_eq!(harmless("a\u{200d}b"), "a\\u{200d}b");
+    }
+
+    #[test]
+    fn large_numbers_are_grouped() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(counted(1, "step"), "1 step");
+        assert_eq!(counted(20, "step"), "20 steps");
     }
 
     #[test]

@@ -3,14 +3,12 @@
 mod plots;
 
 use enact_core::Values;
-use enact_core::model::Usage;
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
-use crate::compare::{Comparison, Unit};
-use crate::criteria::Criterion;
+use crate::compare::Comparison;
 use crate::report::Report;
-use crate::trial::{Status, Trial};
+use crate::trial::Trial;
 
 const STYLE: &str = "\
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;\
@@ -53,18 +51,6 @@ pub fn comparison(
     (second_name, second): (&str, &Report),
 ) -> String {
     let title = format!("{first_name} and {second_name}");
-    let shown = |unit: Unit, value: Option<f64>, sign: &str| match value {
-        None => "–".to_owned(),
-        Some(value) => {
-            let sign = if value > 0.0 { sign } else { "" };
-            match unit {
-                Unit::Share => format!("{sign}{}", percent(value)),
-                Unit::Seconds => format!("{sign}{value:.2} s"),
-                Unit::Count => format!("{sign}{value:.0}"),
-                Unit::Cost => format!("{sign}{value:.4}"),
-            }
-        }
-    };
     let body = html! {
         h1 { (title) }
         table {
@@ -75,9 +61,9 @@ pub fn comparison(
             @for row in &comparison.rows {
                 tr {
                     td { (row.name) }
-                    td class="n" { (shown(row.unit, row.first, "")) }
-                    td class="n" { (shown(row.unit, row.second, "")) }
-                    td class="n" { (shown(row.unit, row.difference(), "+")) }
+                    td class="n" { (row.unit.shown(row.first, "")) }
+                    td class="n" { (row.unit.shown(row.second, "")) }
+                    td class="n" { (row.unit.shown(row.difference(), "+")) }
                 }
             }
         }
@@ -121,67 +107,34 @@ fn tamed(PreEscaped(markup): Markup) -> String {
 }
 
 fn summary(report: &Report) -> Markup {
-    let row = |name: &str, value: &str, basis: &str| {
-        html! { tr { td { (name) } td class="n" { (value) } td { (basis) } } }
-    };
-    let spent = |who: &str, usage: &Usage, price: Option<f64>| {
-        let total = usage.input_tokens + usage.output_tokens;
-        let basis = format!(
-            "{} in ({} cached), {} out, {} requests",
-            usage.input_tokens, usage.cached_input_tokens, usage.output_tokens, usage.requests
-        );
-        let price = price.map_or("unknown".to_owned(), |price| format!("{price:.4}"));
-        html! {
-            (row(&format!("tokens{who}"), &total.to_string(), &basis))
-            (row(&format!("cost{who}"), &price, ""))
-        }
-    };
-    let accuracy = report.accuracy.as_ref().map(|accuracy| {
-        let basis = format!(
-            "{} of {}; 95 % interval {} to {}; mean score {:.3}",
-            accuracy.share.hits,
-            accuracy.share.of,
-            percent(accuracy.low),
-            percent(accuracy.high),
-            accuracy.mean_score
-        );
-        row("accuracy", &percent(accuracy.value), &basis)
-    });
-    let latency = report.latency.as_ref().map(|latency| {
-        let basis = format!("p90 {:.2} s, p99 {:.2} s", latency.p90, latency.p99);
-        row("latency, p50", &format!("{:.2} s", latency.p50), &basis)
-    });
     let counts = &report.counts;
-    let basis = format!(
-        "{} finished, {} failed, {} wait for a person, {} could not be scored, {} not tried",
-        counts.finished, counts.failed, counts.paused, counts.unscored, counts.untried
-    );
     html! {
         table {
-            @if let Some(accuracy) = accuracy { (accuracy) }
-            @for met in &report.criteria { (criterion(met)) }
-            @if let Some(latency) = latency { (latency) }
-            (spent("", &report.usage, report.cost))
-            @if report.judge_usage.requests > 0 {
-                (spent(" of the judge", &report.judge_usage, report.judge_cost))
-            }
-            (row("examples", &counts.examples.to_string(), &basis))
-        }
-    }
-}
-
-fn criterion(criterion: &Criterion) -> Markup {
-    html! {
-        tr {
-            td { (criterion.name) }
-            td class="n" { (criterion.value.map_or("–".to_owned(), percent)) }
-            td {
-                @match criterion.is_met {
-                    Some(true) => span class="good" { "met" },
-                    Some(false) => span class="bad" { "not met" },
-                    None => { "not known" },
+            @for line in report.lines(|count| count.to_string(), "") {
+                tr {
+                    td { (line.name) }
+                    td class="n" { (line.value) }
+                    td {
+                        @if let Some((goal, is_met)) = line.goal {
+                            @match is_met {
+                                Some(true) => span class="good" { "met" },
+                                Some(false) => span class="bad" { "not met" },
+                                None => { "not known" },
+                            }
+                            " (" (maud::display(goal)) ") "
+                        }
+                        (line.basis)
+                    }
                 }
-                " (" (maud::display(criterion.goal)) ") " (criterion.basis)
+            }
+            tr {
+                td { "examples" }
+                td class="n" { (counts.examples) }
+                td {
+                    (counts.finished) " finished, " (counts.failed) " failed, " (counts.paused)
+                    " wait for a person, " (counts.unscored) " could not be scored, "
+                    (counts.untried) " not tried"
+                }
             }
         }
     }
@@ -211,15 +164,12 @@ fn examples(trials: &[Trial]) -> Markup {
 }
 
 fn outcome(trial: &Trial) -> Markup {
-    let (class, word) = match (trial.status, trial.passed()) {
-        (Status::Paused, _) => ("quiet", "waits for a person"),
-        (Status::Failed, _) => ("bad", "failed"),
-        (Status::Finished, _) if trial.is_unscored() => ("quiet", "could not be scored"),
-        (Status::Finished, Some(true)) => ("good", "passed"),
-        (Status::Finished, Some(false)) => ("bad", "not passed"),
-        (Status::Finished, None) => ("quiet", "done"),
+    let class = match trial.outcome() {
+        "passed" => "good",
+        "failed" | "not passed" => "bad",
+        _ => "quiet",
     };
-    html! { span class=(class) { (word) } }
+    html! { span class=(class) { (trial.outcome()) } }
 }
 
 /// All that is known of a trial, to be unfolded.
@@ -267,9 +217,4 @@ fn values(values: &Values) -> Markup {
         other => format!("{name}: {other}"),
     });
     html! { pre { (lines.collect::<Vec<_>>().join("\n")) } }
-}
-
-/// A share in percent.
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }

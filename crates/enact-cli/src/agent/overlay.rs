@@ -1,0 +1,53 @@
+//! One set of options over another: what is said wins, what is not said stays.
+
+use serde::de::DeserializeOwned;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::exit::Failure;
+
+/// The options under those that were said.
+pub(crate) fn overlaid<T>(base: &T, said: &impl Serialize) -> Result<T, Failure>
+where
+    T: Serialize + DeserializeOwned,
+{
+    let overlay = || {
+        let mut all = serde_json::to_value(base)?;
+        overlay(&mut all, without_gaps(serde_json::to_value(said)?));
+        serde_json::from_value(all)
+    };
+    overlay().map_err(|error: serde_json::Error| Failure::failed("options", error.to_string()))
+}
+
+fn overlay(base: &mut Value, said: Value) {
+    match (base, said) {
+        (Value::Object(base), Value::Object(said)) => {
+            for (name, value) in said {
+                overlay(base.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (base, said) => *base = said,
+    }
+}
+
+/// Writes options without those that say nothing.
+pub(super) fn said<S: Serializer>(options: &impl Serialize, to: S) -> Result<S::Ok, S::Error> {
+    let options = serde_json::to_value(options).map_err(serde::ser::Error::custom)?;
+    without_gaps(options).serialize(to)
+}
+
+/// The options without those that say nothing.
+fn without_gaps(mut options: Value) -> Value {
+    if let Value::Object(map) = &mut options {
+        for value in map.values_mut() {
+            *value = without_gaps(value.take());
+        }
+        map.retain(|_, value| match value {
+            Value::Null => false,
+            Value::Array(list) => !list.is_empty(),
+            Value::Object(map) => !map.is_empty(),
+            _ => true,
+        });
+    }
+    options
+}
