@@ -76,7 +76,8 @@ impl Check<'_> {
         agent.asking = file.asking;
         agent.replies = file.replies;
         agent.own = file.own;
-        for path in agent.paths() {
+        let cache = agent.replies.pace.cache.iter_mut();
+        for path in cache.chain(agent.own.paths()) {
             *path = self.folder.join(&*path);
         }
         agent.secrets = file.secrets;

@@ -57,28 +57,24 @@ pub(crate) fn of_file(path: &Path) -> Result<Agent, Failure> {
 /// Reads an agent file and those that it names, and tells everything that is wrong with them.
 fn read(path: &Path) -> Result<Agent, Vec<Problem>> {
     let mut reading = Reading::default();
-    let unreadable = |message: String| Problem {
-        path: path.to_owned(),
-        place: None,
-        message,
-    };
-    let agent = match reading.file(path) {
-        Ok(agent) => agent,
-        Err(message) => {
-            reading.problems.push(unreadable(message));
-            None
+    let agent = reading.file(path).unwrap_or_else(|message| {
+        reading.problems.push(Problem {
+            path: path.to_owned(),
+            place: None,
+            message,
+        });
+        None
+    });
+    let mut problems: Vec<Problem> = Vec::new();
+    // A file that two agents name is read twice.
+    for problem in reading.problems {
+        if !problems.contains(&problem) {
+            problems.push(problem);
         }
-    };
+    }
     match agent {
-        Some(agent) if reading.problems.is_empty() => Ok(agent),
+        Some(agent) if problems.is_empty() => Ok(agent),
         _ => {
-            let mut problems: Vec<Problem> = Vec::new();
-            // A file that two agents name is read twice.
-            for problem in reading.problems {
-                if !problems.contains(&problem) {
-                    problems.push(problem);
-                }
-            }
             problems.sort_by(|a, b| {
                 (a.path != path, &a.path, a.place).cmp(&(b.path != path, &b.path, b.place))
             });

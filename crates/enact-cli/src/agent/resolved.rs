@@ -154,7 +154,9 @@ impl Agent {
         let base_url = args.asking.base_url.clone().or(self.asking.base_url.take());
         self.asking = overlaid(&self.asking, &args.asking)?;
         self.asking.base_url = base_url;
-        self.replies = overlaid(&self.replies, &args.replies)?;
+        let mut replies = args.replies.clone();
+        replies.pace.cache.iter_mut().try_for_each(make_absolute)?;
+        self.replies = overlaid(&self.replies, &replies)?;
         self.limits = args.limits.over(&self.limits)?;
         self.prices = prices(args)?.or(self.prices);
         if self.limits.cost_budget.is_some() && self.prices.is_none() {
@@ -166,7 +168,8 @@ impl Agent {
 
     /// The same with the tools of flags, which win.
     pub(crate) fn with_tools(mut self, args: &ToolArgs, mcp: &McpArgs) -> Result<Self, Failure> {
-        let flags = args.trimmed();
+        let mut flags = args.trimmed();
+        flags.paths().try_for_each(make_absolute)?;
         self.own.files = flags.files.clone().or(self.own.files);
         if !flags.tools.is_empty() {
             self.own.tools.clone_from(&flags.tools);
@@ -187,25 +190,8 @@ impl Agent {
         let asked = flags.ask.into_iter();
         let asked = asked.map(|name| (name, Confirmation::Always));
         self.approval.extend(allowed.chain(asked));
-        for path in self.paths() {
-            // The run may be taken up from elsewhere.
-            *path = std::path::absolute(&*path)
-                .map_err(|error| Failure::usage("files", error.to_string()))?;
-        }
         self.mcp = Noted::with_flags(self.mcp, mcp)?;
         Ok(self)
-    }
-
-    /// The paths that it works with.
-    pub(super) fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
-        let shell = self.own.reach.shell.as_mut();
-        let folder = shell.and_then(|shell| shell.folder.as_mut());
-        let kept = [
-            self.replies.pace.cache.as_mut(),
-            self.own.files.as_mut(),
-            folder,
-        ];
-        kept.into_iter().flatten()
     }
 
     /// The variables whose values are secret to it and to those that it may call.
@@ -241,6 +227,13 @@ impl Agent {
             agent.settle_members(address);
         }
     }
+}
+
+/// Makes a path mean the same elsewhere: the run may be taken up from there.
+fn make_absolute(path: &mut PathBuf) -> Result<(), Failure> {
+    let absolute = std::path::absolute(&*path);
+    *path = absolute.map_err(|error| Failure::usage("files", error.to_string()))?;
+    Ok(())
 }
 
 /// What models cost, if a file says it.

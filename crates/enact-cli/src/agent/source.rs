@@ -18,6 +18,8 @@ pub(super) struct Source {
     pub(super) value: Value,
     values: HashMap<String, Range<usize>>,
     keys: HashMap<String, Range<usize>>,
+    /// What cannot be read, and from which byte on.
+    wrong: Vec<(usize, String)>,
 }
 
 impl Source {
@@ -29,56 +31,41 @@ impl Source {
             values: HashMap::new(),
             keys: HashMap::new(),
             text: String::new(),
+            wrong: Vec::new(),
         };
         let (table, errors) = DeTable::parse_recoverable(&text);
-        let mut wrong: Vec<(Range<usize>, String)> = Vec::new();
         let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count();
         for error in errors {
-            let span = error.span().unwrap_or_default();
+            let start = error.span().unwrap_or_default().start;
             // What follows in the same line follows from it.
-            if wrong
-                .last()
-                .is_none_or(|(last, _)| line(last.start) != line(span.start))
-            {
-                wrong.push((span, error.message().to_owned()));
+            let last = source.wrong.last();
+            if last.is_none_or(|(last, _)| line(*last) != line(start)) {
+                source.wrong.push((start, error.message().to_owned()));
             }
         }
-        source.value = source.table(table.get_ref(), "", &mut wrong);
+        source.value = source.table(table.get_ref(), "");
         source.text = text;
-        problems.extend(
-            wrong
-                .into_iter()
-                .map(|(span, message)| source.at_byte(span.start, message)),
-        );
+        let wrong = std::mem::take(&mut source.wrong).into_iter();
+        problems.extend(wrong.map(|(start, message)| source.at_byte(start, message)));
         source
     }
 
-    fn table(
-        &mut self,
-        table: &DeTable<'_>,
-        pointer: &str,
-        wrong: &mut Vec<(Range<usize>, String)>,
-    ) -> Value {
+    fn table(&mut self, table: &DeTable<'_>, pointer: &str) -> Value {
         let mut map = Map::new();
         for (key, value) in table {
             let name = key.get_ref().as_ref();
             let pointer = below(pointer, name);
             self.keys.insert(pointer.clone(), key.span());
-            map.insert(name.to_owned(), self.value(value, &pointer, wrong));
+            map.insert(name.to_owned(), self.value(value, &pointer));
         }
         Value::Object(map)
     }
 
-    fn value(
-        &mut self,
-        value: &Spanned<DeValue<'_>>,
-        pointer: &str,
-        wrong: &mut Vec<(Range<usize>, String)>,
-    ) -> Value {
+    fn value(&mut self, value: &Spanned<DeValue<'_>>, pointer: &str) -> Value {
         let span = value.span();
         self.values.insert(pointer.to_owned(), span.clone());
         let mut unfit = |message: &str| {
-            wrong.push((span.clone(), message.to_owned()));
+            self.wrong.push((span.start, message.to_owned()));
             Value::Null
         };
         match value.get_ref() {
@@ -101,10 +88,10 @@ impl Source {
             DeValue::Datetime(date) => Value::String(date.to_string()),
             DeValue::Array(list) => {
                 let list = list.iter().enumerate();
-                list.map(|(index, one)| self.value(one, &format!("{pointer}/{index}"), wrong))
+                list.map(|(index, one)| self.value(one, &format!("{pointer}/{index}")))
                     .collect()
             }
-            DeValue::Table(table) => self.table(table, pointer, wrong),
+            DeValue::Table(table) => self.table(table, pointer),
         }
     }
 

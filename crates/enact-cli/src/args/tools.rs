@@ -60,6 +60,13 @@ impl ToolArgs {
         names
     }
 
+    /// The folders of the tools.
+    pub(crate) fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let shell = self.reach.shell.iter_mut();
+        let folder = shell.filter_map(|shell| shell.folder.as_mut());
+        self.files.iter_mut().chain(folder)
+    }
+
     /// The same without the blanks that were typed around names.
     pub(crate) fn trimmed(&self) -> Self {
         let mut trimmed = self.clone();

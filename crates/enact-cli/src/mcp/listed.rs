@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use enact_mcp::{Environment, Mcp, config};
+use enact_mcp::{EmptyPattern, Environment, Mcp, config};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,11 +67,7 @@ impl Listed {
         if let Some(Time(timeout)) = self.timeout {
             plan = plan.timeout(timeout);
         }
-        let patterns = |plan: Mcp| {
-            let plan = plan.allow(self.allow.iter().map(String::as_str))?;
-            plan.deny(self.deny.iter().map(String::as_str))
-        };
-        patterns(plan).map_err(|error: enact_mcp::EmptyPattern| told(error.to_string()))
+        picked(plan, &self.allow, &self.deny).map_err(|error| told(error.to_string()))
     }
 
     /// What it is started with, in words: variables and headers stand by their names.
@@ -93,6 +89,12 @@ impl Listed {
         let texts = texts.chain(self.env.values()).chain(self.headers.values());
         texts.flat_map(|text| variables_of(text)).collect()
     }
+}
+
+/// A server with the tools that fit these patterns alone.
+pub(super) fn picked(plan: Mcp, allow: &[String], deny: &[String]) -> Result<Mcp, EmptyPattern> {
+    let plan = plan.allow(allow.iter().map(String::as_str))?;
+    plan.deny(deny.iter().map(String::as_str))
 }
 
 /// Whether an address may be noted: one without a name and a password.

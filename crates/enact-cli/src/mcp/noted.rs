@@ -11,6 +11,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::listed::picked;
 use super::{Listed, check_address, environment, secret};
 use crate::args::McpArgs;
 use crate::exit::Failure;
@@ -172,10 +173,8 @@ impl Noted {
         for (name, listed) in &self.servers {
             plans.push(listed.plan(name, &environment)?);
         }
-        let plans = plans.into_iter().map(|plan| {
-            let plan = plan.allow(self.allow.iter().map(String::as_str))?;
-            plan.deny(self.deny.iter().map(String::as_str))
-        });
+        let plans = plans.into_iter();
+        let plans = plans.map(|plan| picked(plan, &self.allow, &self.deny));
         let plans: Result<Vec<Mcp>, enact_mcp::EmptyPattern> = plans.collect();
         plans.map_err(|error| wrong(error.to_string()))
     }

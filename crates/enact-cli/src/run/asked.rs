@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use enact::LanguageModel;
+use enact::model::Replaying;
 
 use crate::agent::Agent;
 use crate::args::{AgentArgs, Pace, RecordingArgs};
@@ -28,30 +29,30 @@ impl Asked {
         agent: &Agent,
         probing: Probing,
     ) -> Result<Self, Failure> {
-        if let Some(mut replaying) = Tape::to_replay(&args.recording)? {
-            if args.replay_loosely {
-                replaying = replaying.loosely();
-            }
-            return Ok(Self {
-                model: Arc::new(replaying.clone()),
-                models: recorded_models(&replaying)?,
-                address: recorded_address(&replaying),
-                tape: Tape::Replays(replaying),
-            });
+        if let Some(replaying) = Tape::to_replay(&args.recording)? {
+            let models = recorded_models(&replaying)?;
+            let address = recorded_address(&replaying);
+            let replaying = match args.replay_loosely {
+                true => replaying.loosely(),
+                false => replaying,
+            };
+            return Ok(Self::replayed(replaying, models, address));
         }
         let choice = models::choose(args, agent).await?;
         let address = models::address(args.asking.base_url.as_deref());
-        let probing = probing.of(agent);
-        let asked = Self::named(
-            &choice.models,
-            &agent.replies.pace,
-            address,
-            &args.recording,
-            probing,
-        )
-        .await?;
+        let (pace, probing) = (&agent.replies.pace, probing.of(agent));
+        let asked = Self::named(&choice.models, pace, address, &args.recording, probing).await?;
         choice.tell();
         Ok(asked)
+    }
+
+    fn replayed(replaying: Replaying, models: Vec<Named>, address: Option<String>) -> Self {
+        Self {
+            model: Arc::new(replaying.clone()),
+            models,
+            address,
+            tape: Tape::Replays(replaying),
+        }
     }
 
     /// These models, recorded or replayed if that is asked for.
@@ -63,12 +64,7 @@ impl Asked {
         probing: Probing,
     ) -> Result<Self, Failure> {
         if let Some(replaying) = Tape::to_replay(recording)? {
-            return Ok(Self {
-                model: Arc::new(replaying.clone()),
-                models: models.to_vec(),
-                address,
-                tape: Tape::Replays(replaying),
-            });
+            return Ok(Self::replayed(replaying, models.to_vec(), address));
         }
         let (model, models) = connected(models, pace, probing).await?;
         let (model, tape) = Tape::around(model, &models, address.as_deref(), recording)?;

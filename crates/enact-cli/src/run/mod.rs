@@ -10,7 +10,7 @@ mod setup;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 
-use enact::{Error, ErrorKind, Outcome, Run, Values};
+use enact::{Error, ErrorKind, Outcome, Run, TerminationReason, Values};
 use enact_sqlite::SqliteStore;
 
 use crate::args::RunArgs;
@@ -126,18 +126,41 @@ pub(crate) fn print_refusal(
     if run.termination().is_some() {
         return report::fail(Some(run), failure, is_json);
     }
-    let questions = run.open_questions();
     if is_json {
-        let status = Status::Refused(&questions, failure);
+        let status = Status::Refused(&run.open_questions(), failure);
         report::print(&report::object(Some(run), status));
     } else {
-        for question in &questions {
-            show_waiting(narrator.screen(), question);
-        }
-        narrator.summary(run, "paused", Ink::Question);
+        show_ending(narrator, narrator.screen(), run, None);
     }
     failure.print();
     Exit::Paused
+}
+
+/// Shows how a run stands: its outputs or its open questions, a note, and what it took.
+pub(crate) fn show_ending(narrator: &Narrator, outputs: &Screen, run: &Run, note: Option<&str>) {
+    let screen = narrator.screen();
+    screen.idle();
+    if let Some(values) = run.outputs() {
+        screen.line("");
+        show_outputs(outputs, values);
+    }
+    let questions = match run.termination() {
+        Some(_) => Vec::new(),
+        None => run.open_questions(),
+    };
+    for question in &questions {
+        show_waiting(screen, question);
+    }
+    if let Some(note) = note {
+        screen.line(&screen.paint(Ink::Quiet, note));
+    }
+    let (ending, ink) = match run.termination() {
+        Some(TerminationReason::Success) => ("done", Ink::Good),
+        Some(reason) => (spoken_reason(reason), Ink::Bad),
+        None if questions.is_empty() => ("not over", Ink::Question),
+        None => ("paused", Ink::Question),
+    };
+    narrator.summary(run, ending, ink);
 }
 
 /// Shows what came of a run to a person; the outputs may go to a screen of their own.
@@ -149,22 +172,10 @@ pub(crate) fn print_view(
 ) -> Exit {
     match ended {
         Ok(Outcome::Finished(prediction)) => {
-            narrator.screen().idle();
-            narrator.screen().line("");
-            show_outputs(outputs, prediction.values());
-            let (ending, ink) = if prediction.success() {
-                ("done", Ink::Good)
-            } else {
-                (spoken_reason(prediction.termination), Ink::Bad)
-            };
-            narrator.summary(prediction.run(), ending, ink);
+            show_ending(narrator, outputs, prediction.run(), None);
             success_or_not(prediction.success())
         }
         Ok(Outcome::Paused(paused)) => {
-            let screen = narrator.screen();
-            for question in paused.questions() {
-                show_waiting(screen, question);
-            }
             let how = match kept {
                 Kept::InStore => {
                     let id = paused.run().id();
@@ -176,8 +187,7 @@ pub(crate) fn print_view(
                         .to_owned()
                 }
             };
-            screen.line(&screen.paint(Ink::Quiet, &how));
-            narrator.summary(paused.run(), "paused", Ink::Question);
+            show_ending(narrator, outputs, paused.run(), Some(&how));
             Exit::Paused
         }
         Err(error) if error.kind() == ErrorKind::Interrupted => {

@@ -3,16 +3,15 @@
 use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
 
+use enact::Run;
 use enact::run::store::StoredRun;
-use enact::{Run, TerminationReason};
 
 use crate::args::{FormArg, ShowArgs};
 use crate::exit::{Exit, Failure};
 use crate::report::{self, Status};
+use crate::run::show_ending;
 use crate::store;
-use crate::view::{
-    Ink, Narrator, Screen, Stream, exact, show_outputs, show_waiting, spoken_reason,
-};
+use crate::view::{Narrator, Screen, Stream, exact};
 
 /// Shows a run that is kept.
 pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
@@ -50,23 +49,7 @@ fn trace(run: &Run) {
         narrator.follow(record);
         narrator.figures(run, record);
     }
-    let screen = narrator.screen();
-    screen.idle();
-    if let Some(outputs) = run.outputs() {
-        screen.line("");
-        show_outputs(screen, outputs);
-    }
-    match run.termination() {
-        Some(TerminationReason::Success) => narrator.summary(run, "done", Ink::Good),
-        Some(reason) => narrator.summary(run, spoken_reason(reason), Ink::Bad),
-        None if !run.open_questions().is_empty() => {
-            for question in run.open_questions() {
-                show_waiting(screen, &question);
-            }
-            narrator.summary(run, "paused", Ink::Question);
-        }
-        None => narrator.summary(run, "not over", Ink::Question),
-    }
+    show_ending(&narrator, narrator.screen(), run, None);
 }
 
 fn object(run: &Run) {

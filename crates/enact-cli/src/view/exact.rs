@@ -93,12 +93,8 @@ pub(crate) fn name(screen: &Screen, ink: Ink, name: &str, extent: Extent) -> (St
     if all.is_empty() {
         return (screen.paint(Ink::Hidden, "(no name)"), false);
     }
-    let count = all.len();
-    let cells = match extent {
-        Extent::Ends => shortened(all, NAME_HEAD, NAME_TAIL),
-        Extent::Whole => all,
-    };
-    (painted(&cells, screen, Some(ink)), cells.len() < count)
+    let (cells, is_cut) = shortened(all, NAME_HEAD, NAME_TAIL, extent);
+    (painted(&cells, screen, Some(ink)), is_cut)
 }
 
 /// A caption in one line.
@@ -165,17 +161,16 @@ struct Row {
     characters: usize,
 }
 
-/// The cells without those in the middle, if there are too many.
-fn shortened(mut cells: Vec<Cell>, head: usize, tail: usize) -> Vec<Cell> {
-    if cells.len() > head + tail {
+/// The cells without those in the middle, if there are too many; and whether there are.
+fn shortened(mut cells: Vec<Cell>, head: usize, tail: usize, extent: Extent) -> (Vec<Cell>, bool) {
+    let is_cut = extent == Extent::Ends && cells.len() > head + tail;
+    if is_cut {
         let middle = head..cells.len() - tail;
-        let left_out = cells[middle.clone()]
-            .iter()
-            .map(|cell| cell.characters)
-            .sum();
-        cells.splice(middle, [Cell::note(left_out)]);
+        let left_out = cells[middle.clone()].iter().map(|cell| cell.characters);
+        let note = Cell::note(left_out.sum());
+        cells.splice(middle, [note]);
     }
-    cells
+    (cells, is_cut)
 }
 
 fn rows(text: &str, width: Option<usize>, extent: Extent) -> Vec<Row> {
@@ -191,16 +186,10 @@ fn rows(text: &str, width: Option<usize>, extent: Extent) -> Vec<Row> {
         match width {
             Some(width) => add_broken(cells(line), width, &mut rows),
             None => {
-                let all = cells(line);
-                let count = all.len();
-                let characters = line.chars().count();
-                let cells = match extent {
-                    Extent::Ends => shortened(all, LINE_HEAD, LINE_TAIL),
-                    Extent::Whole => all,
-                };
+                let (cells, is_cut) = shortened(cells(line), LINE_HEAD, LINE_TAIL, extent);
                 rows.push(Row {
-                    is_cut: cells.len() < count,
-                    characters,
+                    is_cut,
+                    characters: line.chars().count(),
                     cells,
                     continues: false,
                 });
