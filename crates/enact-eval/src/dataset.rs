@@ -1,7 +1,6 @@
 //! Datasets: what an agent is asked, and what should come of it. JSON lines.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use enact_core::signature::{Checked, Field, Validator};
 use enact_core::{Signature, TerminationReason, Values};
@@ -43,18 +42,13 @@ pub struct Reading<'a> {
 }
 
 /// What is wrong with a line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {message}")]
 pub struct Problem {
     /// The number of the line, counted from 1.
     pub line: usize,
     /// What is wrong, and what to do.
     pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.message)
-    }
 }
 
 impl Dataset {

@@ -154,13 +154,16 @@ impl<'a> Evaluator<'a> {
 
     /// Runs an example, or goes on with its run; none if it was interrupted.
     async fn run(&self, example: &Example, run_id: &str) -> Option<(Trial, Option<Run>)> {
-        let ended = match self.kept(run_id).await {
-            Ok(Some(run)) if run.termination().is_some() => {
+        let ended = match (self.kept(run_id).await, self.store.clone()) {
+            (Ok(Some(run)), _) if run.termination().is_some() => {
                 return Some((Trial::of(example, &run), Some(run)));
             }
-            Ok(Some(_)) => self.resume(run_id).await,
-            Ok(None) => self.begin(example, run_id).await,
-            Err(error) => Err(error),
+            (Ok(Some(_)), Some(store)) => {
+                let call = self.agent.resume_stored(store, run_id);
+                call.interrupt_with(self.interruption.clone()).await
+            }
+            (Ok(_), _) => self.begin(example, run_id).await,
+            (Err(error), _) => Err(error),
         };
         match ended {
             Ok(outcome) => {
@@ -197,14 +200,6 @@ impl<'a> Evaluator<'a> {
             Err(error) if error.kind() == StoreErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }
-    }
-
-    async fn resume(&self, run_id: &str) -> Result<Outcome<Values>, Error> {
-        let Some(store) = self.store.clone() else {
-            return Err(enact_core::run::store::StoreError::not_found(run_id).into());
-        };
-        let call = self.agent.resume_stored(store, run_id);
-        call.interrupt_with(self.interruption.clone()).await
     }
 
     async fn begin(&self, example: &Example, run_id: &str) -> Result<Outcome<Values>, Error> {

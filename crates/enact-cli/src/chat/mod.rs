@@ -18,7 +18,7 @@ use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::line::Line;
 use crate::models::Probing;
-use crate::run::{Kept, Setup, print_view};
+use crate::run::{Setup, print_view};
 use crate::view::{Ink, Narrator, Screen, Stream, text};
 use crate::{agent, interrupt, store};
 
@@ -150,7 +150,7 @@ impl Chat {
         let agent = &self.setup.agent;
         let ended = drive(agent, call, &narrator, &person, &interrupted, store).await;
         let outputs = Screen::new(Stream::Stdout);
-        let exit = print_view(&narrator, &outputs, &ended, Kept::by(store));
+        let exit = print_view(&narrator, &outputs, &ended, store);
         let is_stopped = interrupted.is_cancelled();
         match ended {
             Ok(Outcome::Finished(prediction)) => {

@@ -23,7 +23,7 @@ use crate::view::{Ink, Narrator, Screen, Stream, show_outputs, show_waiting, spo
 use crate::{agent, interrupt};
 
 pub(crate) use self::deeds::deeds;
-pub(crate) use self::setup::{Rebuilt, Setup};
+pub(crate) use self::setup::Setup;
 
 /// Runs an agent and shows what came of it.
 pub(crate) async fn execute(args: &RunArgs) -> Result<Exit, Failure> {
@@ -49,23 +49,7 @@ async fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let call = setup.call(inputs, &setup.history, store);
     let ended = drive(&setup.agent, call, &narrator, &person, &interrupted, store).await;
     setup.servers.shutdown().await;
-    Ok(print_ending(args.json, &narrator, &ended, Kept::by(store)))
-}
-
-/// Whether a run can be taken up again.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Kept {
-    InStore,
-    Nowhere,
-}
-
-impl Kept {
-    pub(crate) fn by(store: Option<&SqliteStore>) -> Self {
-        match store {
-            Some(_) => Self::InStore,
-            None => Self::Nowhere,
-        }
-    }
+    Ok(print_ending(args.json, &narrator, &ended, store))
 }
 
 /// Where the steps are told: not where the one JSON object goes.
@@ -82,7 +66,7 @@ pub(crate) fn print_ending(
     is_json: bool,
     narrator: &Narrator,
     ended: &Result<Outcome<Values>, Error>,
-    kept: Kept,
+    store: Option<&SqliteStore>,
 ) -> Exit {
     if let Err(error) = ended
         && error.kind() == ErrorKind::Answer
@@ -93,7 +77,7 @@ pub(crate) fn print_ending(
     if is_json {
         print_object(ended)
     } else {
-        print_view(narrator, narrator.screen(), ended, kept)
+        print_view(narrator, narrator.screen(), ended, store)
     }
 }
 
@@ -168,7 +152,7 @@ pub(crate) fn print_view(
     narrator: &Narrator,
     outputs: &Screen,
     ended: &Result<Outcome<Values>, Error>,
-    kept: Kept,
+    store: Option<&SqliteStore>,
 ) -> Exit {
     match ended {
         Ok(Outcome::Finished(prediction)) => {
@@ -176,16 +160,14 @@ pub(crate) fn print_view(
             success_or_not(prediction.success())
         }
         Ok(Outcome::Paused(paused)) => {
-            let how = match kept {
-                Kept::InStore => {
+            let how = match store {
+                Some(_) => {
                     let id = paused.run().id();
                     format!("nobody was there to answer: `enact resume {id}` asks again")
                 }
-                Kept::Nowhere => {
-                    "nobody was there to answer, and the run is not kept: run it in a \
-                                  terminal, or without `--store none`"
-                        .to_owned()
-                }
+                None => "nobody was there to answer, and the run is not kept: run it in a \
+                         terminal, or without `--store none`"
+                    .to_owned(),
             };
             show_ending(narrator, outputs, paused.run(), Some(&how));
             Exit::Paused

@@ -112,13 +112,13 @@ impl Setup {
     }
 
     /// The agent of a run that is kept: as it was when the run began, whatever became of its file.
-    /// Starts the servers that the run used.
+    /// Starts the servers that the run used, and gives the name of the model, too.
     pub(crate) async fn rebuild(
         run: &Run,
         store: &SqliteStore,
         args: &ResumeArgs,
         seal: Option<SealKey>,
-    ) -> Result<Rebuilt, Failure> {
+    ) -> Result<(ReAct, String, Servers), Failure> {
         let spec = &run.started().agent;
         let mut plan = Agent::of_run(run.started())?;
         let is_with_servers = plan.mcp.is_some();
@@ -138,18 +138,7 @@ impl Setup {
             servers: Servers::default(),
         };
         let step = spec.step_adapter.as_deref();
-        Ok(Rebuilt {
-            agent: building.agent_again(&plan, asked.model, step).await?,
-            model: plan.models.swap_remove(0).name,
-            servers: building.servers,
-        })
+        let agent = building.agent_again(&plan, asked.model, step).await?;
+        Ok((agent, plan.models.swap_remove(0).name, building.servers))
     }
-}
-
-/// An agent that was built again from a log.
-pub(crate) struct Rebuilt {
-    pub(crate) agent: ReAct,
-    /// The model's name.
-    pub(crate) model: String,
-    pub(crate) servers: Servers,
 }

@@ -11,7 +11,7 @@ use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::person::Person;
 use crate::report;
-use crate::run::{Kept, Rebuilt, Setup, print_ending, print_refusal, stream};
+use crate::run::{Setup, print_ending, print_refusal, stream};
 use crate::trust::{self, Consent};
 use crate::view::{Narrator, Screen};
 use crate::{interrupt, store};
@@ -50,11 +50,7 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
     };
     let narrator = Narrator::new(Screen::new(stream(args.json)), "");
     trust::check(&stored.run, key.as_ref(), consent, &narrator).await?;
-    let Rebuilt {
-        agent,
-        model,
-        servers,
-    } = Setup::rebuild(&stored.run, &store, args, key).await?;
+    let (agent, model, servers) = Setup::rebuild(&stored.run, &store, args, key).await?;
     let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
     // What was done so far: nobody can decide about a call without it.
     for record in stored.run.records() {
@@ -72,7 +68,7 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
     }
     let ended = drive(&agent, call, &narrator, &person, &interrupted, Some(&store)).await;
     servers.shutdown().await;
-    Ok(print_ending(args.json, &narrator, &ended, Kept::InStore))
+    Ok(print_ending(args.json, &narrator, &ended, Some(&store)))
 }
 
 /// What was decided on the command line. Ids may be given by their beginning.

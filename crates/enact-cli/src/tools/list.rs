@@ -2,7 +2,7 @@
 
 use enact::tool::builtin::{NAMES, SET_UP_TOOL_NAMES};
 use enact::tool::{Confirmation, Effect, ToolSpec};
-use enact::{AgentTool, Error, ReAct, Signature, Tools, Values};
+use enact::{AgentTool, Error, ReAct, Signature, Tools};
 use serde_json::{Value, json};
 
 use super::{open_folder, own, pick};
@@ -37,11 +37,8 @@ pub(crate) async fn execute(args: &ToolsArgs) -> Result<Exit, Failure> {
         .chain(servers.sources());
     let tools = ruled(servers.join(own.and(agents)), &agent);
     let listed = tools.map(|tools| {
-        let listed = tools.iter().zip(sources).map(|(tool, source)| Listed {
-            spec: tool.spec().clone(),
-            source,
-        });
-        listed.collect::<Vec<_>>()
+        let specs = tools.iter().map(|tool| tool.spec().clone());
+        specs.zip(sources).collect::<Vec<_>>()
     });
     servers.shutdown().await;
     let listed = listed?;
@@ -52,12 +49,6 @@ pub(crate) async fn execute(args: &ToolsArgs) -> Result<Exit, Failure> {
         listed.iter().for_each(|one| show(&screen, one));
     }
     Ok(Exit::Success)
-}
-
-/// A tool, and whose it is.
-struct Listed {
-    spec: ToolSpec,
-    source: String,
 }
 
 /// All built-in tools.
@@ -100,8 +91,7 @@ fn sort(schema: &Value) -> String {
     }
 }
 
-fn show(screen: &Screen, listed: &Listed) {
-    let Listed { spec, source } = listed;
+fn show(screen: &Screen, (spec, source): &(ToolSpec, String)) {
     let name = screen.paint(Ink::Tool, &text::one_line(&spec.name));
     let asks = match spec.confirmation {
         Confirmation::Never => "runs unasked",
@@ -112,7 +102,8 @@ fn show(screen: &Screen, listed: &Listed) {
     let source = text::one_line(source);
     screen.line(&format!("{name} · {source} · {effect} · {asks}"));
     screen.line(&format!("   {}", text::one_line(&spec.description)));
-    for (name, schema) in properties(&spec.parameters).into_iter().flatten() {
+    let properties = spec.parameters["properties"].as_object();
+    for (name, schema) in properties.into_iter().flatten() {
         let is_required = spec.required().contains(&name.as_str());
         let mark = if is_required { "" } else { "?" };
         let sort = sort(schema);
@@ -127,10 +118,6 @@ fn show(screen: &Screen, listed: &Listed) {
     screen.line("");
 }
 
-fn properties(parameters: &Value) -> Option<&Values> {
-    parameters["properties"].as_object()
-}
-
 fn spoken(effect: Effect) -> &'static str {
     match effect {
         Effect::ReadOnly => "changes nothing",
@@ -139,8 +126,7 @@ fn spoken(effect: Effect) -> &'static str {
     }
 }
 
-fn object(listed: &Listed) -> Value {
-    let Listed { spec, source } = listed;
+fn object((spec, source): &(ToolSpec, String)) -> Value {
     json!({
         "name": spec.name,
         "description": spec.description,

@@ -70,13 +70,9 @@ pub(super) fn latency(trials: &[Trial]) -> Markup {
         })
         .collect();
     let most = bins.iter().max().copied().unwrap_or(0);
-    let labels = Labels {
-        title: "How many runs took how long",
-        top: format!("{most} runs"),
-        left: "0 s".to_owned(),
-        right: format!("{longest:.2} s"),
-    };
-    plot(&bars, &labels)
+    let top = format!("{most} runs");
+    let right = format!("{longest:.2} s");
+    plot("How many runs took how long", &bars, [&top, "0 s", &right])
 }
 
 /// The tokens of each example, in the order of the dataset.
@@ -93,19 +89,13 @@ pub(super) fn tokens(trials: &[Trial]) -> Markup {
         })
         .collect();
     let most = bars.iter().map(Bar::total).fold(0.0, f64::max);
-    let labels = Labels {
-        title: "Tokens of each example",
-        top: format!("{most:.0} tokens"),
-        left: trials
-            .first()
-            .map(|trial| trial.id.clone())
-            .unwrap_or_default(),
-        right: trials
-            .last()
-            .map(|trial| trial.id.clone())
-            .unwrap_or_default(),
-    };
-    html! { (plot(&bars, &labels)) p class="quiet" { "Blue: read. Orange: written." } }
+    let top = format!("{most:.0} tokens");
+    let [left, right] =
+        [trials.first(), trials.last()].map(|trial| trial.map_or("", |trial| trial.id.as_str()));
+    html! {
+        (plot("Tokens of each example", &bars, [&top, left, right]))
+        p class="quiet" { "Blue: read. Orange: written." }
+    }
 }
 
 struct Bar {
@@ -120,14 +110,8 @@ impl Bar {
     }
 }
 
-struct Labels {
-    title: &'static str,
-    top: String,
-    left: String,
-    right: String,
-}
-
-fn plot(bars: &[Bar], labels: &Labels) -> Markup {
+/// Bars under a title, with labels at the top, on the left and on the right.
+fn plot(title: &str, bars: &[Bar], [top, left, right]: [&str; 3]) -> Markup {
     let most = bars.iter().map(Bar::total).fold(0.0, f64::max);
     if most <= 0.0 {
         return nothing();
@@ -149,11 +133,11 @@ fn plot(bars: &[Bar], labels: &Labels) -> Markup {
             }
         }
         line x1="0" y1=(base) x2=(WIDTH) y2=(base) stroke="#8c959f" {}
-        text x="0" y="12" { (labels.top) }
-        text x="0" y=(base + 14.0) { (short(&labels.left)) }
-        text x=(WIDTH) y=(base + 14.0) text-anchor="end" { (short(&labels.right)) }
+        text x="0" y="12" { (top) }
+        text x="0" y=(base + 14.0) { (short(left)) }
+        text x=(WIDTH) y=(base + 14.0) text-anchor="end" { (short(right)) }
     };
-    svg(HEIGHT + 2.0 * LABEL, labels.title, shapes)
+    svg(HEIGHT + 2.0 * LABEL, title, shapes)
 }
 
 fn svg(height: f64, title: &str, shapes: Markup) -> Markup {
