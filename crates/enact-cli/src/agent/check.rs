@@ -74,6 +74,7 @@ impl Check<'_> {
         agent.description = file.description;
         agent.models = models;
         agent.asking = file.asking;
+        agent.asking.completion.get_or_insert_default();
         agent.replies = file.replies;
         agent.own = file.own;
         let cache = agent.replies.pace.cache.iter_mut();

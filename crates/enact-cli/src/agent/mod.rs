@@ -27,14 +27,14 @@ use serde_json::Value;
 
 pub(crate) use self::command::execute as check;
 pub(crate) use self::init::execute as init;
-pub(crate) use self::overlay::overlaid;
+pub(crate) use self::overlay::{overlaid, said};
 pub(crate) use self::resolved::{Agent, Member};
 
 /// How deep agents may call agents, as the library has it.
 const MAX_DEPTH: usize = 8;
 
 /// The agent that a command is about: that of a file, or one of a signature.
-pub(crate) fn said(args: &AgentArgs, signature: Option<&str>) -> Result<Agent, Failure> {
+pub(crate) fn of_args(args: &AgentArgs, signature: Option<&str>) -> Result<Agent, Failure> {
     match (&args.file, signature) {
         (None, Some(signature)) => Ok(Agent::new(Signature::parse(signature)?)),
         (None, None) => {

@@ -31,7 +31,7 @@ fn overlay(base: &mut Value, said: Value) {
 }
 
 /// Writes options without those that say nothing.
-pub(super) fn said<S: Serializer>(options: &impl Serialize, to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn said<S: Serializer>(options: &impl Serialize, to: S) -> Result<S::Ok, S::Error> {
     let options = serde_json::to_value(options).map_err(serde::ser::Error::custom)?;
     without_gaps(options).serialize(to)
 }

@@ -3,40 +3,54 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use enact_mcp::Pattern;
+use enact_mcp::{EmptyPattern, Pattern};
+use serde::{Deserialize, Serialize};
 
 use super::AgentArgs;
+use crate::mcp::{store_addresses, store_commands};
 
-/// Whose tools are handed over, beside the built-in ones.
-#[derive(Debug, Args)]
+/// Whose tools are handed over, beside the built-in ones: said by flags, and noted with the run.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "MCP servers")]
+#[serde(default)]
 pub(crate) struct McpArgs {
     /// A server to start, with its arguments: --mcp "npx -y @modelcontextprotocol/server-memory".
     /// Its tools are handed over. Can be given several times. Write a secret as '${NAME}', in single
     /// quotes: it is read from the environment, also when the run is resumed.
     #[arg(long, value_name = "COMMAND")]
+    #[serde(rename = "commands", serialize_with = "store_commands")]
     pub(crate) mcp: Vec<String>,
 
     /// A server to reach over HTTP. Can be given several times.
     #[arg(long, value_name = "URL")]
+    #[serde(rename = "urls", serialize_with = "store_addresses")]
     pub(crate) mcp_url: Vec<String>,
 
     /// A file that lists servers, as `{"mcpServers": {…}}`. Can be given several times.
     #[arg(long, value_name = "FILE")]
+    #[serde(rename = "configs")]
     pub(crate) mcp_config: Vec<PathBuf>,
 
     /// Variables that servers, and `${NAME}` in a file that lists them, may see, beside PATH, HOME
     /// and the like.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    #[serde(rename = "env")]
     pub(crate) mcp_env: Vec<String>,
 
     /// Only those tools of servers: names, with `*` for any characters.
-    #[arg(long, value_name = "PATTERN,…", value_delimiter = ',')]
-    pub(crate) mcp_allow: Vec<Pattern>,
+    #[arg(long, value_name = "PATTERN,…", value_delimiter = ',', value_parser = pattern)]
+    #[serde(rename = "allow")]
+    pub(crate) mcp_allow: Vec<String>,
 
     /// Not those tools of servers.
-    #[arg(long, value_name = "PATTERN,…", value_delimiter = ',')]
-    pub(crate) mcp_deny: Vec<Pattern>,
+    #[arg(long, value_name = "PATTERN,…", value_delimiter = ',', value_parser = pattern)]
+    #[serde(rename = "deny")]
+    pub(crate) mcp_deny: Vec<String>,
+}
+
+/// A pattern, as it is written.
+fn pattern(text: &str) -> Result<String, EmptyPattern> {
+    Ok(text.parse::<Pattern>()?.to_string())
 }
 
 const SERVE_EXAMPLES: &str = "\

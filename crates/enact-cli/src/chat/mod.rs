@@ -50,7 +50,7 @@ impl Chat {
             Some(_) => None,
             None => Some(args.signature.as_deref().unwrap_or(USUAL)),
         };
-        let agent = agent::said(&args.agent, signature)?;
+        let agent = agent::of_args(&args.agent, signature)?;
         let asked = asked(&agent.signature)?;
         let arrow = agent.signature.arrow();
         let setup = Setup::new(agent, &args.agent, Probing::PATIENCE).await?;

@@ -43,7 +43,7 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
         Some(_) => None,
         None => Some(args.signature.as_deref().unwrap_or(USUAL)),
     };
-    let agent = agent::said(&args.agent, signature)?;
+    let agent = agent::of_args(&args.agent, signature)?;
     // Before anybody is asked.
     let dataset = read_dataset(path, &agent.signature, args)?;
     let setup = Setup::new(agent, &args.agent, Probing::PATIENCE).await?;

@@ -14,7 +14,9 @@ use futures_util::future::join_all;
 
 pub(crate) use self::listed::{Listed, check_address};
 pub(crate) use self::noted::Noted;
-pub(crate) use self::secret::{argument_with_secret, is_in_address};
+pub(crate) use self::secret::{
+    argument_with_secret, is_in_address, store_addresses, store_commands,
+};
 pub(crate) use self::serve::execute;
 use crate::exit::Failure;
 use crate::secrets;
@@ -56,7 +58,7 @@ impl Servers {
             unfit.map(|pattern| (pattern, offered.join(", ")))
         };
         let all: Vec<&Server> = self.list.iter().collect();
-        if let Some((pattern, offered)) = unfit(noted::patterns(&noted.allow)?, &all) {
+        if let Some((pattern, offered)) = unfit(noted::patterns(noted.allowed())?, &all) {
             let message = format!(
                 "`--mcp-allow {pattern}` fits no tool of the servers: they offer {offered}"
             );

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::listed::picked;
 use super::{Listed, check_address, environment, secret};
+use crate::agent::said;
 use crate::args::McpArgs;
 use crate::exit::Failure;
 use crate::view::exact;
@@ -21,26 +22,8 @@ use crate::view::exact;
 /// and stay there.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Noted {
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        serialize_with = "secret::store_commands"
-    )]
-    commands: Vec<String>,
-    #[serde(
-        default,
-        skip_serializing_if = "Vec::is_empty",
-        serialize_with = "secret::store_addresses"
-    )]
-    urls: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    configs: Vec<PathBuf>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    env: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) allow: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    deny: Vec<String>,
+    #[serde(flatten, serialize_with = "said")]
+    flags: McpArgs,
     /// The servers of an agent file, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(super) servers: IndexMap<String, Listed>,
@@ -62,25 +45,22 @@ impl Noted {
 
     /// What the flags say beside an agent file; none if there is no server.
     pub(crate) fn with_flags(file: Option<Self>, args: &McpArgs) -> Result<Option<Self>, Failure> {
+        let mut flags = args.clone();
         let has_flags =
-            !args.mcp.is_empty() || !args.mcp_url.is_empty() || !args.mcp_config.is_empty();
+            !flags.mcp.is_empty() || !flags.mcp_url.is_empty() || !flags.mcp_config.is_empty();
         let servers = match file {
             Some(file) => file.servers,
             None if has_flags => IndexMap::new(),
             None => return Ok(None),
         };
-        let configs = args.mcp_config.iter().map(std::path::absolute);
-        let configs: std::io::Result<Vec<PathBuf>> = configs.collect();
-        let written = |patterns: &[Pattern]| patterns.iter().map(Pattern::to_string).collect();
+        let unknown = |error: std::io::Error| wrong(error.to_string());
+        for path in &mut flags.mcp_config {
+            *path = std::path::absolute(&*path).map_err(unknown)?;
+        }
         Ok(Some(Self {
-            commands: args.mcp.clone(),
-            urls: args.mcp_url.clone(),
-            configs: configs.map_err(|error| wrong(error.to_string()))?,
-            env: args.mcp_env.clone(),
-            allow: written(&args.mcp_allow),
-            deny: written(&args.mcp_deny),
+            flags,
             servers,
-            folder: std::env::current_dir().map_err(|error| wrong(error.to_string()))?,
+            folder: std::env::current_dir().map_err(unknown)?,
             own: Vec::new(),
         }))
     }
@@ -92,25 +72,30 @@ impl Noted {
         urls: &[String],
     ) -> Result<Self, Failure> {
         complete(
-            &mut self.commands,
+            &mut self.flags.mcp,
             commands,
             "--mcp",
             secret::stored_command,
         )?;
-        complete(&mut self.urls, urls, "--mcp-url", secret::stored_address)?;
+        complete(
+            &mut self.flags.mcp_url,
+            urls,
+            "--mcp-url",
+            secret::stored_address,
+        )?;
         Ok(self)
     }
 
     /// The secrets with those that its commands and addresses hold, or read from the environment.
     pub(crate) fn add_secrets(&self, secrets: Secrets) -> Secrets {
-        let commands = self.commands.iter();
+        let commands = self.flags.mcp.iter();
         let commands = commands.filter_map(|command| shlex::split(command));
         let listed = self.servers.values().map(Listed::words);
         let secrets = commands.chain(listed).fold(secrets, |secrets, words| {
             secret::add_command(secrets, &words)
         });
         let listed = self.servers.values().filter_map(|one| one.url.as_ref());
-        let urls = self.urls.iter().chain(listed);
+        let urls = self.flags.mcp_url.iter().chain(listed);
         urls.fold(secrets, |secrets, url| secret::add_address(secrets, url))
     }
 
@@ -118,17 +103,20 @@ impl Noted {
     pub(crate) fn deeds(&self) -> Vec<(String, String)> {
         let mut deeds = Vec::new();
         let mut tell = |what: &str, how: String| deeds.push((what.to_owned(), how));
-        for command in &self.commands {
+        for command in &self.flags.mcp {
             tell("starts", secret::stored_command(command));
         }
-        for url in &self.urls {
+        for url in &self.flags.mcp_url {
             tell("connects to", secret::stored_address(url));
         }
-        for path in &self.configs {
+        for path in &self.flags.mcp_config {
             tell("starts the servers listed in", path.display().to_string());
         }
-        if !self.env.is_empty() {
-            tell("hands the servers the variables", self.env.join(", "));
+        if !self.flags.mcp_env.is_empty() {
+            tell(
+                "hands the servers the variables",
+                self.flags.mcp_env.join(", "),
+            );
         }
         for (name, listed) in &self.servers {
             let what = format!("starts the server {}", exact::identifier(name));
@@ -138,11 +126,16 @@ impl Noted {
         deeds
     }
 
+    /// The patterns of the tools that are used.
+    pub(super) fn allowed(&self) -> &[String] {
+        &self.flags.mcp_allow
+    }
+
     /// How each server is reached.
     pub(super) fn plans(&self) -> Result<Vec<Mcp>, Failure> {
-        let environment = environment(&self.env);
+        let environment = environment(&self.flags.mcp_env);
         let mut plans = Vec::new();
-        for command in &self.commands {
+        for command in &self.flags.mcp {
             let words = shlex::split(command);
             let Some((program, args)) = words.as_deref().and_then(<[String]>::split_first) else {
                 let message =
@@ -156,12 +149,12 @@ impl Noted {
             let plan = Mcp::stdio(filled(program)?, args).folder(&self.folder);
             plans.push(plan.environment(environment.clone()));
         }
-        for url in &self.urls {
+        for url in &self.flags.mcp_url {
             let url = check_address(url).and_then(|()| fill(url));
             let url = url.map_err(|problem| wrong(format!("`--mcp-url`: {problem}")))?;
             plans.push(Mcp::http(&url));
         }
-        for path in &self.configs {
+        for path in &self.flags.mcp_config {
             let shown = path.display();
             let text = std::fs::read_to_string(path)
                 .map_err(|error| wrong(format!("{shown} cannot be read: {error}")))?;
@@ -174,7 +167,7 @@ impl Noted {
             plans.push(listed.plan(name, &environment)?);
         }
         let plans = plans.into_iter();
-        let plans = plans.map(|plan| picked(plan, &self.allow, &self.deny));
+        let plans = plans.map(|plan| picked(plan, &self.flags.mcp_allow, &self.flags.mcp_deny));
         let plans: Result<Vec<Mcp>, enact_mcp::EmptyPattern> = plans.collect();
         plans.map_err(|error| wrong(error.to_string()))
     }
@@ -250,8 +243,11 @@ mod tests {
 
     fn problem(commands: &[&str], urls: &[&str]) -> String {
         let noted = Noted {
-            commands: commands.iter().map(|one| (*one).to_owned()).collect(),
-            urls: urls.iter().map(|one| (*one).to_owned()).collect(),
+            flags: McpArgs {
+                mcp: commands.iter().map(|one| (*one).to_owned()).collect(),
+                mcp_url: urls.iter().map(|one| (*one).to_owned()).collect(),
+                ..McpArgs::default()
+            },
             ..Noted::default()
         };
         noted.plans().unwrap_err().message

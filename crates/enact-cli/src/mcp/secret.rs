@@ -109,11 +109,11 @@ pub(super) fn stored_address(url: &str) -> String {
     stored
 }
 
-pub(super) fn store_commands<S: Serializer>(list: &[String], to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn store_commands<S: Serializer>(list: &[String], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(list.iter().map(|one| stored_command(one)))
 }
 
-pub(super) fn store_addresses<S: Serializer>(list: &[String], to: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn store_addresses<S: Serializer>(list: &[String], to: S) -> Result<S::Ok, S::Error> {
     to.collect_seq(list.iter().map(|one| stored_address(one)))
 }
 

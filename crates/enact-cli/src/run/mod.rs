@@ -37,7 +37,7 @@ async fn run(args: &RunArgs) -> Result<Exit, Failure> {
         Some(_) => (None, args.signature.as_ref()),
         None => (args.signature.as_deref(), None),
     };
-    let agent = agent::said(&args.agent, signature)?;
+    let agent = agent::of_args(&args.agent, signature)?;
     let inputs: Vec<String> = first.into_iter().chain(&args.inputs).cloned().collect();
     let inputs = inputs::check(&inputs, &agent.signature)?;
     let setup = Setup::new(agent, &args.agent, Probing::PATIENCE).await?;
