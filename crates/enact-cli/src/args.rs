@@ -12,7 +12,9 @@ mod recording;
 mod time;
 mod tools;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use enact::run::store::RunStatus;
 
 pub(crate) use self::agent::AgentArgs;
 pub(crate) use self::asking::{Asking, Pace, Replies};
@@ -106,8 +108,8 @@ pub(crate) struct OneRunArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
     /// Only those of this status: running, paused, finished or failed.
-    #[arg(long, value_enum)]
-    pub(crate) status: Option<StatusArg>,
+    #[arg(long, value_parser = status())]
+    pub(crate) status: Option<RunStatus>,
 
     /// At most this many, the newest.
     #[arg(long, value_name = "N", default_value_t = 50)]
@@ -191,12 +193,12 @@ pub(crate) struct ResumeArgs {
     pub(crate) recording: RecordingArgs,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum StatusArg {
-    Running,
-    Paused,
-    Finished,
-    Failed,
+fn status() -> impl TypedValueParser<Value = RunStatus> {
+    use RunStatus::{Failed, Finished, Paused, Running};
+    let all = [Running, Paused, Finished, Failed];
+    let named = move |name: String| all.into_iter().find(|one| one.as_str() == name);
+    PossibleValuesParser::new(all.map(RunStatus::as_str))
+        .try_map(move |name| named(name).ok_or("unknown status"))
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]

@@ -51,3 +51,20 @@ fn without_gaps(mut options: Value) -> Value {
     }
     options
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_said_wins_and_the_rest_stays() {
+        let base = json!({"a": 1, "b": {"c": [1], "d": 2}, "e": null});
+        let flags = json!({"a": null, "b": {"c": [], "d": 3}, "e": {"f": 0}});
+        assert_eq!(
+            overlaid(&base, &flags).unwrap(),
+            json!({"a": 1, "b": {"c": [1], "d": 3}, "e": {"f": 0}})
+        );
+    }
+}

@@ -3,7 +3,7 @@
 use enact::run::store::{RunFilter, RunStatus, RunSummary, Store as _};
 use serde_json::{Value, json};
 
-use crate::args::{RunsArgs, StatusArg};
+use crate::args::RunsArgs;
 use crate::exit::{Exit, Failure};
 use crate::view::{Ink, Screen, Stream, text};
 use crate::{report, store};
@@ -13,7 +13,7 @@ pub(crate) async fn list(args: &RunsArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.store).await?;
     let mut filter = RunFilter::all().with_limit(args.limit);
     if let Some(status) = args.status {
-        filter = filter.with_status(status.into());
+        filter = filter.with_status(status);
     }
     let runs = store.list(&filter).await?;
     if args.json {
@@ -57,15 +57,4 @@ fn object(run: &RunSummary) -> Value {
         "open_questions": run.open_questions,
         "termination_reason": run.termination_reason,
     })
-}
-
-impl From<StatusArg> for RunStatus {
-    fn from(arg: StatusArg) -> Self {
-        match arg {
-            StatusArg::Running => Self::Running,
-            StatusArg::Paused => Self::Paused,
-            StatusArg::Finished => Self::Finished,
-            StatusArg::Failed => Self::Failed,
-        }
-    }
 }
