@@ -7,7 +7,7 @@
     reason = "test code outside of test functions"
 )]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -69,13 +69,38 @@ fn code(text: &str, language: &str) -> Vec<String> {
 }
 
 /// The targets of `[text](target)`.
-fn links(text: &str) -> Vec<String> {
+fn inline_links(text: &str) -> Vec<String> {
     let prose = prose(text);
     let targets = prose.split("](").skip(1).filter_map(|rest| {
         let target = rest.split(')').next()?;
         Some(target.split_whitespace().next()?.to_owned())
     });
     targets.collect()
+}
+
+/// The labels and targets of `[label]: target`.
+fn definitions(text: &str) -> BTreeMap<String, String> {
+    let prose = prose(text);
+    let lines = prose.lines().filter_map(|line| {
+        let (label, target) = line.strip_prefix('[')?.split_once("]: ")?;
+        Some((label.to_owned(), target.to_owned()))
+    });
+    lines.collect()
+}
+
+/// The labels of `[text][label]`.
+fn labels(text: &str) -> BTreeSet<String> {
+    let prose = prose(text);
+    let labels = prose.split("][").skip(1);
+    labels
+        .filter_map(|rest| Some(rest.split_once(']')?.0.to_owned()))
+        .collect()
+}
+
+fn links(text: &str) -> Vec<String> {
+    let mut links = inline_links(text);
+    links.extend(definitions(text).into_values());
+    links
 }
 
 /// The name that a heading is linked by.
@@ -159,24 +184,93 @@ fn the_files_that_the_architecture_names_exist() {
     assert!(named.len() > 20, "the names were not read");
 }
 
+/// The pages of the book, by their paths below `docs`.
+fn book() -> BTreeMap<String, String> {
+    let docs = root().join("docs");
+    let pages = files(&docs, "md").into_iter().map(|path| {
+        let below = path.strip_prefix(&docs).expect("below docs");
+        (below.to_string_lossy().replace('\\', "/"), read(&path))
+    });
+    pages.filter(|(path, _)| path != "SUMMARY.md").collect()
+}
+
 #[test]
-fn every_page_with_rust_is_compiled() {
-    let book = ["enact", "enact-llama", "enact-mcp", "enact-otel"]
+fn every_page_is_in_rustdoc_and_compiled() {
+    let list = read(&root().join("crates/enact/src/docs.rs"));
+    let elsewhere = ["enact-llama", "enact-mcp", "enact-otel"]
         .map(|name| read(&root().join("crates").join(name).join("src/lib.rs")))
         .concat();
-    for page in pages() {
-        let has_rust = read(&page)
-            .lines()
-            .any(|line| line.trim_start().starts_with("```rust"));
-        let path = page.strip_prefix(root()).expect("below the root");
-        let quoted = format!("\"{}\"", path.to_string_lossy().replace('\\', "/"));
+    for (page, text) in book() {
+        let names = [format!("\"{page}\""), format!("/docs/{page}\"")];
+        let entries = || {
+            list.lines()
+                .filter(|line| names.iter().any(|name| line.contains(name)))
+        };
         assert_eq!(
-            book.contains(&quoted),
-            has_rust,
-            "{quoted}: pages with Rust, and only those, belong into `mod book` of enact, or into \
-             the crate that they need"
+            entries().count(),
+            1,
+            "docs/{page} belongs into `crates/enact/src/docs.rs`, once"
         );
+        let is_elsewhere = entries().any(|line| line.contains("page_of_another_crate!"));
+        let is_compiled_there = elsewhere.contains(&format!("\"docs/{page}\""));
+        assert_eq!(is_elsewhere, is_compiled_there, "docs/{page}");
+        assert!(!is_elsewhere || text.contains("```rust"), "docs/{page}");
     }
+    assert!(list.contains("../README.md"));
+}
+
+/// Relative links between pages lead nowhere in rustdoc, so pages link by labels, which `docs_links.md`
+/// defines for rustdoc.
+#[test]
+fn pages_link_to_each_other_by_labels() {
+    let mut wanted = BTreeMap::new();
+    for (page, text) in book() {
+        for link in inline_links(&text) {
+            assert!(
+                link.contains("://") || link.starts_with('#'),
+                "docs/{page}: write `[text][label]` instead of `{link}`, and define the label"
+            );
+        }
+        let defined = definitions(&text);
+        let used = labels(&text);
+        assert!(
+            used.iter().eq(defined.keys()),
+            "docs/{page}: labels {used:?}, definitions {:?}",
+            defined.keys()
+        );
+        for (label, target) in defined {
+            let (path, heading) = match label.split_once('#') {
+                Some((path, heading)) => (path, format!("#{heading}")),
+                None => (label.as_str(), String::new()),
+            };
+            let up = "../".repeat(page.matches('/').count());
+            let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let beside = path.strip_prefix(&format!("{folder}/"));
+            let fits = [
+                Some(format!("{up}{path}.md{heading}")),
+                beside.map(|name| format!("{name}.md{heading}")),
+            ];
+            assert!(
+                fits.contains(&Some(target.clone())),
+                "docs/{page}: `{label}` leads to `{target}`"
+            );
+            let module = path.replace('/', "::").replace('-', "_");
+            wanted.insert(label.clone(), format!("crate::docs::{module}{heading}"));
+        }
+    }
+    let file = root().join("crates/enact/src/docs_links.md");
+    let lines = wanted
+        .iter()
+        .map(|(label, path)| format!("[{label}]: {path}\n"));
+    let expected: String = lines.collect();
+    if std::env::var("ENACT_LINKS").is_ok_and(|mode| mode == "write") {
+        std::fs::write(&file, &expected).expect("a file that can be written");
+    }
+    assert!(
+        read(&file) == expected,
+        "crates/enact/src/docs_links.md does not define what pages link to: run this test with \
+         ENACT_LINKS=write"
+    );
 }
 
 #[test]

@@ -76,8 +76,8 @@
 //! - **Watch** a run: [`Call::on_update`].
 //! - **Test** without a model: [`model::ScriptedModel`], or [`model::Replaying`] what one said.
 //!
-//! The book in the `docs` folder of the repository has a guide, the concepts, and a reference; the
-//! `examples` folder of this crate has a program for each of these.
+//! The [book](crate::docs) has a guide, the concepts and a reference. The `examples` folder of this
+//! crate has a program for each of these.
 //!
 //! # Features
 //!
@@ -146,36 +146,5 @@ pub mod prelude {
     };
 }
 
-/// Every snippet in the README and the book is compiled, and run unless it needs a server.
-#[cfg(all(doctest, feature = "providers", feature = "tools"))]
-mod book {
-    macro_rules! pages {
-        ($($name:ident: $path:literal),* $(,)?) => {
-            $(#[doc = include_str!(concat!("../../../", $path))] struct $name;)*
-        };
-    }
-
-    pages! {
-        Readme: "README.md",
-        GuideFirstAgent: "docs/guide/first-agent.md",
-        GuideModels: "docs/guide/models.md",
-        GuideTools: "docs/guide/tools.md",
-        GuideApproval: "docs/guide/approval.md",
-        GuideFollowUps: "docs/guide/follow-ups.md",
-        GuidePrograms: "docs/guide/programs.md",
-        GuideStreaming: "docs/guide/streaming.md",
-        GuideTesting: "docs/guide/testing.md",
-        GuideErrors: "docs/guide/errors.md",
-        ConceptsSignatures: "docs/concepts/signatures.md",
-        ConceptsAdapters: "docs/concepts/adapters.md",
-        ConceptsRuns: "docs/concepts/runs.md",
-        ConceptsLimitsAndEndings: "docs/concepts/limits-and-endings.md",
-        ConceptsPromises: "docs/concepts/promises.md",
-        ReferenceArrowGrammar: "docs/reference/arrow-grammar.md",
-        ReferenceLogFormat: "docs/reference/log-format.md",
-        ReferenceSettings: "docs/reference/settings.md",
-        ComingFromDspy: "docs/coming-from/dspy.md",
-        ComingFromUdspy: "docs/coming-from/udspy.md",
-        ComingFromLangGraph: "docs/coming-from/langgraph.md",
-    }
-}
+#[cfg(all(any(doc, doctest), feature = "providers", feature = "tools"))]
+pub mod docs;
