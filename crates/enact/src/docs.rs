@@ -1,12 +1,13 @@
 // Pages link to each other by labels. The definitions at the end of a page lead to files; those in
-// `docs_links.md` come first here, so they win and lead to the modules below.
-#![doc = include_str!("docs_links.md")]
+// `docs_links.md` come first here, so they win and lead to the modules below. Doctests do without, so
+// that they are reported with the lines of their pages.
+#![cfg_attr(not(doctest), doc = include_str!("docs_links.md"))]
 #![doc = include_str!("../docs/README.md")]
 
 /// A page whose snippets are compiled and run with the tests of this crate.
 macro_rules! page {
     ($name:ident, $path:literal) => {
-        #[doc = include_str!("docs_links.md")]
+        #[cfg_attr(not(doctest), doc = include_str!("docs_links.md"))]
         #[doc = include_str!(concat!("../docs/", $path))]
         pub mod $name {}
     };
