@@ -111,18 +111,14 @@ impl Error {
         }
     }
 
-    pub(crate) fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
-        Self {
-            source: Some(Box::new(source)),
-            ..self
-        }
+    pub(crate) fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
+        self.source = Some(Box::new(source));
+        self
     }
 
-    pub(crate) fn with_run(self, run: Run) -> Self {
-        Self {
-            run: Some(Box::new(run)),
-            ..self
-        }
+    pub(crate) fn with_run(mut self, run: Run) -> Self {
+        self.run = Some(Box::new(run));
+        self
     }
 
     /// What went wrong.

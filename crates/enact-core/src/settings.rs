@@ -35,52 +35,42 @@ impl Settings {
 
     /// The same with a model that is shared already.
     #[must_use]
-    pub fn shared_model(self, model: Arc<dyn LanguageModel>) -> Self {
-        Self {
-            model: Some(model),
-            ..self
-        }
+    pub fn shared_model(mut self, model: Arc<dyn LanguageModel>) -> Self {
+        self.model = Some(model);
+        self
     }
 
     /// The same with an adapter.
     #[must_use]
-    pub fn adapter(self, adapter: impl Into<AdapterChoice>) -> Self {
-        Self {
-            adapter: Some(adapter.into()),
-            ..self
-        }
+    pub fn adapter(mut self, adapter: impl Into<AdapterChoice>) -> Self {
+        self.adapter = Some(adapter.into());
+        self
     }
 
     /// The same, with or without prompts, arguments and observations in the
     /// [spans](crate::telemetry) of a run. Without unless set here or by
     /// [`CAPTURE_VARIABLE`](crate::telemetry::CAPTURE_VARIABLE).
     #[must_use]
-    pub fn content_in_spans(self, is_wanted: bool) -> Self {
-        Self {
-            content_in_spans: Some(is_wanted),
-            ..self
-        }
+    pub fn content_in_spans(mut self, is_wanted: bool) -> Self {
+        self.content_in_spans = Some(is_wanted);
+        self
     }
 
     /// The same with values that are kept out of runs: `[redacted]` stands in their place in logs,
     /// prompts, updates and [spans](crate::telemetry). They reach a run by its inputs, its tools, its
     /// people and its models. A tool that needs one takes it from elsewhere than its arguments.
     #[must_use]
-    pub fn secrets(self, secrets: Secrets) -> Self {
-        Self {
-            secrets: Some(secrets),
-            ..self
-        }
+    pub fn secrets(mut self, secrets: Secrets) -> Self {
+        self.secrets = Some(secrets);
+        self
     }
 
     /// The same with a key that seals every run that begins, so that
     /// [`Run::is_sealed_by`](crate::Run::is_sealed_by) recognises it later.
     #[must_use]
-    pub fn seal_key(self, key: SealKey) -> Self {
-        Self {
-            seal_key: Some(key),
-            ..self
-        }
+    pub fn seal_key(mut self, key: SealKey) -> Self {
+        self.seal_key = Some(key);
+        self
     }
 
     fn over(self, other: &Settings) -> Self {

@@ -32,11 +32,9 @@ impl InputError {
 
     /// The same, also saying what is wrong with the values that were given.
     #[must_use]
-    pub fn with_wrong(self, problems: impl fmt::Display) -> Self {
-        Self {
-            wrong: Some(problems.to_string()),
-            ..self
-        }
+    pub fn with_wrong(mut self, problems: impl fmt::Display) -> Self {
+        self.wrong = Some(problems.to_string());
+        self
     }
 }
 

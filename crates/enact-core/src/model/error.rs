@@ -98,38 +98,30 @@ impl ModelError {
 
     /// The same, to be retried no sooner than after this long.
     #[must_use]
-    pub fn with_retry_after(self, delay: Duration) -> Self {
-        Self {
-            retry_after: Some(delay),
-            ..self
-        }
+    pub fn with_retry_after(mut self, delay: Duration) -> Self {
+        self.retry_after = Some(delay);
+        self
     }
 
     /// The same, with the HTTP status.
     #[must_use]
-    pub fn with_status(self, status: u16) -> Self {
-        Self {
-            status: Some(status),
-            ..self
-        }
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = Some(status);
+        self
     }
 
     /// The same, caused by another error.
     #[must_use]
-    pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
-        Self {
-            source: Some(std::sync::Arc::new(source)),
-            ..self
-        }
+    pub fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
+        self.source = Some(std::sync::Arc::new(source));
+        self
     }
 
     /// The same, with something added to its message.
     #[must_use]
-    pub fn with_note(self, note: &str) -> Self {
-        Self {
-            message: format!("{}; {note}", self.message),
-            ..self
-        }
+    pub fn with_note(mut self, note: &str) -> Self {
+        self.message = format!("{}; {note}", self.message);
+        self
     }
 
     /// The same without secrets. A cause that tells one is not passed on.

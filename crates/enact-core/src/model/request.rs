@@ -169,20 +169,16 @@ impl Request {
 
     /// The same with a demand on which tool is called.
     #[must_use]
-    pub fn with_tool_choice(self, tool_choice: ToolChoice) -> Self {
-        Self {
-            tool_choice,
-            ..self
-        }
+    pub fn with_tool_choice(mut self, tool_choice: ToolChoice) -> Self {
+        self.tool_choice = tool_choice;
+        self
     }
 
     /// The same with a demand on the form of the text.
     #[must_use]
-    pub fn with_response_format(self, response_format: ResponseFormat) -> Self {
-        Self {
-            response_format,
-            ..self
-        }
+    pub fn with_response_format(mut self, response_format: ResponseFormat) -> Self {
+        self.response_format = response_format;
+        self
     }
 
     /// The same with texts at which the model stops.

@@ -55,20 +55,16 @@ impl AgentTool {
 
     /// Keeps the runs in this store.
     #[must_use]
-    pub fn with_store(self, store: impl Store + 'static) -> Self {
-        Self {
-            store: Arc::new(store),
-            ..self
-        }
+    pub fn with_store(mut self, store: impl Store + 'static) -> Self {
+        self.store = Arc::new(store);
+        self
     }
 
     /// The same with another time limit.
     #[must_use]
-    pub fn with_timeout(self, timeout: Duration) -> Self {
-        Self {
-            spec: self.spec.with_timeout(timeout),
-            ..self
-        }
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.spec = self.spec.with_timeout(timeout);
+        self
     }
 
     /// What goes in and what comes out.

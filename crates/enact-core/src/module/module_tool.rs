@@ -44,11 +44,9 @@ impl ModuleTool {
     /// The same, with what its calls do in the world; [`Effect::Effectful`] unless set. A program
     /// that only asks models may be [`Effect::ReadOnly`].
     #[must_use]
-    pub fn with_effect(self, effect: Effect) -> Self {
-        Self {
-            spec: self.spec.with_effect(effect),
-            ..self
-        }
+    pub fn with_effect(mut self, effect: Effect) -> Self {
+        self.spec = self.spec.with_effect(effect);
+        self
     }
 }
 

@@ -97,11 +97,9 @@ impl ToolContext {
 
     /// The same, reporting progress to this listener.
     #[must_use]
-    pub fn with_progress(self, progress: Progress) -> Self {
-        Self {
-            progress: Some(progress),
-            ..self
-        }
+    pub fn with_progress(mut self, progress: Progress) -> Self {
+        self.progress = Some(progress);
+        self
     }
 
     /// The same with the values that the run must not show.

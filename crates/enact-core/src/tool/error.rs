@@ -39,12 +39,10 @@ impl ToolError {
     /// The same, by a tool that spent tokens on models of its own, and what they cost; both count
     /// for the run.
     #[must_use]
-    pub fn costing(self, usage: Usage, cost: f64) -> Self {
-        Self {
-            usage,
-            cost,
-            ..self
-        }
+    pub fn costing(mut self, usage: Usage, cost: f64) -> Self {
+        self.usage = usage;
+        self.cost = cost;
+        self
     }
 
     pub(crate) fn spent(&self) -> (Usage, f64) {

@@ -77,29 +77,23 @@ impl FnTool {
     /// Says where the tool comes from. For the tools that come with enact.
     #[doc(hidden)]
     #[must_use]
-    pub fn built_in(self) -> Self {
-        Self {
-            spec: self.spec.with_source("built-in"),
-            ..self
-        }
+    pub fn built_in(mut self) -> Self {
+        self.spec = self.spec.with_source("built-in");
+        self
     }
 
     /// Declares that a call changes nothing.
     #[must_use]
-    pub fn read_only(self) -> Self {
-        Self {
-            spec: self.spec.with_effect(Effect::ReadOnly),
-            ..self
-        }
+    pub fn read_only(mut self) -> Self {
+        self.spec = self.spec.with_effect(Effect::ReadOnly);
+        self
     }
 
     /// Declares that a repeated call changes nothing more.
     #[must_use]
-    pub fn idempotent(self) -> Self {
-        Self {
-            spec: self.spec.with_effect(Effect::Idempotent),
-            ..self
-        }
+    pub fn idempotent(mut self) -> Self {
+        self.spec = self.spec.with_effect(Effect::Idempotent);
+        self
     }
 
     /// Asks a person before every call.
@@ -110,39 +104,31 @@ impl FnTool {
 
     /// Asks a person by this rule.
     #[must_use]
-    pub fn with_confirmation(self, confirmation: Confirmation) -> Self {
-        Self {
-            spec: self.spec.with_confirmation(confirmation),
-            ..self
-        }
+    pub fn with_confirmation(mut self, confirmation: Confirmation) -> Self {
+        self.spec = self.spec.with_confirmation(confirmation);
+        self
     }
 
     /// Declares that answers change by themselves: the same call is made again, not answered from
     /// the record.
     #[must_use]
-    pub fn volatile(self) -> Self {
-        Self {
-            spec: self.spec.volatile(),
-            ..self
-        }
+    pub fn volatile(mut self) -> Self {
+        self.spec = self.spec.volatile();
+        self
     }
 
     /// Runs one call at a time.
     #[must_use]
-    pub fn serial(self) -> Self {
-        Self {
-            spec: self.spec.serial(),
-            ..self
-        }
+    pub fn serial(mut self) -> Self {
+        self.spec = self.spec.serial();
+        self
     }
 
     /// Gives a call this long.
     #[must_use]
-    pub fn timeout(self, timeout: Duration) -> Self {
-        Self {
-            spec: self.spec.with_timeout(timeout),
-            ..self
-        }
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.spec = self.spec.with_timeout(timeout);
+        self
     }
 }
 

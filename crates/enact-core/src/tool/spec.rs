@@ -105,11 +105,9 @@ impl ToolSpec {
 
     /// The same from this source. Never put a secret there: it is written to logs.
     #[must_use]
-    pub fn with_source(self, source: impl Into<String>) -> Self {
-        Self {
-            source: Some(source.into()),
-            ..self
-        }
+    pub fn with_source(mut self, source: impl Into<String>) -> Self {
+        self.source = Some(source.into());
+        self
     }
 
     /// The same with another effect.
@@ -120,11 +118,9 @@ impl ToolSpec {
 
     /// The same with another rule for asking.
     #[must_use]
-    pub fn with_confirmation(self, confirmation: Confirmation) -> Self {
-        Self {
-            confirmation,
-            ..self
-        }
+    pub fn with_confirmation(mut self, confirmation: Confirmation) -> Self {
+        self.confirmation = confirmation;
+        self
     }
 
     /// The same under a rule from outside.
@@ -139,40 +135,32 @@ impl ToolSpec {
 
     /// The same, with answers that change by themselves.
     #[must_use]
-    pub fn volatile(self) -> Self {
-        Self {
-            volatile: true,
-            ..self
-        }
+    pub fn volatile(mut self) -> Self {
+        self.volatile = true;
+        self
     }
 
     /// The same, of a tool whose calls enact itself answers, from the log of the run.
     #[doc(hidden)]
     #[must_use]
-    pub fn reads_record(self) -> Self {
-        Self {
-            reads_record: true,
-            ..self
-        }
+    pub fn reads_record(mut self) -> Self {
+        self.reads_record = true;
+        self
     }
 
     /// The same, of a tool that is the memory of the run, which is its log.
     #[doc(hidden)]
     #[must_use]
-    pub fn keeps_notes(self) -> Self {
-        Self {
-            keeps_notes: true,
-            ..self
-        }
+    pub fn keeps_notes(mut self) -> Self {
+        self.keeps_notes = true;
+        self
     }
 
     /// The same, one call at a time.
     #[must_use]
-    pub fn serial(self) -> Self {
-        Self {
-            serial: true,
-            ..self
-        }
+    pub fn serial(mut self) -> Self {
+        self.serial = true;
+        self
     }
 
     /// The same with another time limit.

@@ -173,11 +173,9 @@ impl StoreError {
 
     /// The same, caused by another error.
     #[must_use]
-    pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
-        Self {
-            source: Some(Box::new(source)),
-            ..self
-        }
+    pub fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
+        self.source = Some(Box::new(source));
+        self
     }
 
     /// What went wrong.

@@ -120,20 +120,16 @@ impl RunFilter {
 
     /// The same, of one status only.
     #[must_use]
-    pub fn with_status(self, status: RunStatus) -> Self {
-        Self {
-            status: Some(status),
-            ..self
-        }
+    pub fn with_status(mut self, status: RunStatus) -> Self {
+        self.status = Some(status);
+        self
     }
 
     /// The same, at most this many.
     #[must_use]
-    pub fn with_limit(self, limit: u32) -> Self {
-        Self {
-            limit: Some(limit),
-            ..self
-        }
+    pub fn with_limit(mut self, limit: u32) -> Self {
+        self.limit = Some(limit);
+        self
     }
 
     /// Whether a run fits.
