@@ -3,6 +3,8 @@
 use std::error::Error as StdError;
 use std::fmt;
 
+use strum::IntoStaticStr;
+
 use crate::model::{ModelError, ModelErrorKind};
 use crate::predictor::StateError;
 use crate::react::{InputsError, ProgramError, TemplateError};
@@ -11,7 +13,8 @@ use crate::run::{AnswerError, HistoryError, Run, RunError};
 use crate::signature::SignatureError;
 
 /// What went wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The signature is wrong.
@@ -54,28 +57,16 @@ impl ErrorKind {
     /// The kind as one word, such as `no_answer`; a model's failure gives its own kind.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Signature => "signature",
-            Self::Tools => "tools",
-            Self::Template => "template",
-            Self::Input => "input",
-            Self::NoModel => "no_model",
-            Self::NoPrice => "no_price",
             Self::Model(kind) => kind.as_str(),
-            Self::NoAnswer => "no_answer",
-            Self::Cancelled => "cancelled",
-            Self::Interrupted => "interrupted",
-            Self::Paused => "paused",
-            Self::Answer => "answer",
-            Self::State => "state",
-            Self::History => "history",
-            Self::Log => "log",
             Self::Store(kind) => kind.as_str(),
-            Self::Misuse => "misuse",
+            other => other.into(),
         }
     }
 }
 
 /// A failure, with its cause and, once a run has begun, the run: nothing that it learned is lost.
+#[derive(thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
     message: String,
@@ -100,15 +91,6 @@ impl Error {
              at it, then go on with `despite_damage`"
         );
         Self::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
-    }
-
-    fn caused_by(kind: ErrorKind, source: impl StdError + Send + Sync + 'static) -> Self {
-        Self {
-            kind,
-            message: source.to_string(),
-            source: Some(Box::new(source)),
-            run: None,
-        }
     }
 
     pub(crate) fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
@@ -137,12 +119,6 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
 // The run holds prompts and data: it is named, not printed.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -155,80 +131,36 @@ impl fmt::Debug for Error {
     }
 }
 
-impl StdError for Error {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.source
-            .as_deref()
-            .map(|source| source as &(dyn StdError + 'static))
-    }
+/// An error of a layer below becomes one of this kind, with its text, and is kept as its cause.
+macro_rules! from_cause {
+    ($($cause:ty => $kind:expr),* $(,)?) => {$(
+        impl From<$cause> for Error {
+            fn from(cause: $cause) -> Self {
+                let kind: fn(&$cause) -> ErrorKind = $kind;
+                Self::new(kind(&cause), cause.to_string()).with_source(cause)
+            }
+        }
+    )*};
 }
 
-impl From<SignatureError> for Error {
-    fn from(error: SignatureError) -> Self {
-        Self::caused_by(ErrorKind::Signature, error)
-    }
-}
-
-impl From<ProgramError> for Error {
-    fn from(error: ProgramError) -> Self {
-        let kind = match error {
-            ProgramError::Tools(_) => ErrorKind::Tools,
-            ProgramError::Signature(_) | ProgramError::Schema { .. } => ErrorKind::Signature,
-        };
-        Self::caused_by(kind, error)
-    }
-}
-
-impl From<TemplateError> for Error {
-    fn from(error: TemplateError) -> Self {
-        Self::caused_by(ErrorKind::Template, error)
-    }
-}
-
-impl From<InputsError> for Error {
-    fn from(error: InputsError) -> Self {
-        Self::caused_by(ErrorKind::Input, error)
-    }
-}
-
-impl From<StateError> for Error {
-    fn from(error: StateError) -> Self {
-        Self::caused_by(ErrorKind::State, error)
-    }
-}
-
-impl From<HistoryError> for Error {
-    fn from(error: HistoryError) -> Self {
-        Self::caused_by(ErrorKind::History, error)
-    }
-}
-
-impl From<RunError> for Error {
-    fn from(error: RunError) -> Self {
-        Self::caused_by(ErrorKind::Log, error)
-    }
-}
-
-impl From<AnswerError> for Error {
-    fn from(error: AnswerError) -> Self {
-        Self::caused_by(ErrorKind::Answer, error)
-    }
-}
-
-impl From<ModelError> for Error {
-    fn from(error: ModelError) -> Self {
-        Self::caused_by(ErrorKind::Model(error.kind()), error)
-    }
+from_cause! {
+    SignatureError => |_| ErrorKind::Signature,
+    ProgramError => |error| match error {
+        ProgramError::Tools(_) => ErrorKind::Tools,
+        ProgramError::Signature(_) | ProgramError::Schema { .. } => ErrorKind::Signature,
+    },
+    TemplateError => |_| ErrorKind::Template,
+    InputsError => |_| ErrorKind::Input,
+    StateError => |_| ErrorKind::State,
+    HistoryError => |_| ErrorKind::History,
+    RunError => |_| ErrorKind::Log,
+    AnswerError => |_| ErrorKind::Answer,
+    ModelError => |error| ErrorKind::Model(error.kind()),
+    StoreError => |error| ErrorKind::Store(error.kind()),
 }
 
 impl From<std::convert::Infallible> for Error {
     fn from(never: std::convert::Infallible) -> Self {
         match never {}
-    }
-}
-
-impl From<StoreError> for Error {
-    fn from(error: StoreError) -> Self {
-        Self::caused_by(ErrorKind::Store(error.kind()), error)
     }
 }

@@ -26,6 +26,7 @@ extern crate self as enact_core;
 pub mod adapter;
 pub mod driver;
 mod error;
+mod lean;
 pub mod model;
 pub mod module;
 pub mod predictor;

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use futures_util::Stream;
+use strum::IntoStaticStr;
 
 use crate::adapter::Live;
 use crate::error::Error;
@@ -200,7 +201,8 @@ pub enum Outcome {
 }
 
 /// How a call failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum Failure {
     /// The tool is not there any more.
@@ -218,13 +220,7 @@ pub enum Failure {
 impl Failure {
     /// The failure as one word, such as `tool_error`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NotFound => "not_found",
-            Self::ToolChanged => "tool_changed",
-            Self::ToolError => "tool_error",
-            Self::Panic => "panic",
-            Self::Timeout => "timeout",
-        }
+        self.into()
     }
 }
 

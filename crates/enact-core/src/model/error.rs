@@ -6,11 +6,13 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::secrets::Secrets;
 
 /// What went wrong with a model request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, Serialize, Deserialize)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelErrorKind {
@@ -57,20 +59,7 @@ impl ModelErrorKind {
 
     /// The kind as one word, such as `rate_limit`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Authentication => "authentication",
-            Self::NotFound => "not_found",
-            Self::ContextLength => "context_length",
-            Self::RateLimit => "rate_limit",
-            Self::Server => "server",
-            Self::Connection => "connection",
-            Self::Timeout => "timeout",
-            Self::ContentFilter => "content_filter",
-            Self::InvalidRequest => "invalid_request",
-            Self::ToolsRefused => "tools_refused",
-            Self::FormatRefused => "format_refused",
-            Self::Protocol => "protocol",
-        }
+        self.into()
     }
 }
 

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::IntoStaticStr;
 
 use super::error::{ModelError, ModelErrorKind};
 use super::message::RawCall;
 use super::secrets::Secrets;
+use crate::lean::{is_default, is_one, one};
 
 /// Fewer bytes than a token has in almost any text: what nobody counted is rather overestimated.
 const BYTES_PER_TOKEN: usize = 3;
@@ -45,10 +47,6 @@ impl Usage {
         let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
         Self::of_request(tokens(read_bytes), tokens(written_bytes))
     }
-
-    pub(crate) fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 impl std::ops::AddAssign for Usage {
@@ -65,70 +63,24 @@ impl std::ops::AddAssign for Usage {
 
 /// The usage of a reply as logs have it: of one request unless they say otherwise, and without the
 /// tokens of which there were none.
-mod of_reply {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::Usage;
-
-    #[derive(Serialize, Deserialize)]
-    struct Lean {
-        #[serde(default = "one", skip_serializing_if = "is_one")]
-        requests: u64,
-        #[serde(default, skip_serializing_if = "is_zero")]
-        input_tokens: u64,
-        #[serde(default, skip_serializing_if = "is_zero")]
-        output_tokens: u64,
-        #[serde(default, skip_serializing_if = "is_zero")]
-        cached_input_tokens: u64,
-        #[serde(default, skip_serializing_if = "is_zero")]
-        reasoning_tokens: u64,
-    }
-
-    fn one() -> u64 {
-        1
-    }
-
-    fn is_one(count: &u64) -> bool {
-        *count == 1
-    }
-
-    fn is_zero(count: &u64) -> bool {
-        *count == 0
-    }
-
-    pub(super) fn serialize<S: Serializer>(usage: &Usage, to: S) -> Result<S::Ok, S::Error> {
-        let lean = Lean {
-            requests: usage.requests,
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            cached_input_tokens: usage.cached_input_tokens,
-            reasoning_tokens: usage.reasoning_tokens,
-        };
-        lean.serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Usage, D::Error> {
-        let lean = Lean::deserialize(from)?;
-        Ok(Usage {
-            requests: lean.requests,
-            input_tokens: lean.input_tokens,
-            output_tokens: lean.output_tokens,
-            cached_input_tokens: lean.cached_input_tokens,
-            reasoning_tokens: lean.reasoning_tokens,
-        })
-    }
-}
-
-fn once() -> u32 {
-    1
-}
-
-fn is_once(attempts: &u32) -> bool {
-    *attempts == 1
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Usage")]
+struct UsageOfReply {
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    requests: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    input_tokens: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    output_tokens: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    cached_input_tokens: u64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    reasoning_tokens: u64,
 }
 
 /// Why a model stopped writing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, IntoStaticStr, Serialize, Deserialize)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
     /// It had said all.
@@ -151,11 +103,7 @@ impl FinishReason {
 
     /// The reason as one word, such as `tool_calls`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Stop => "stop",
-            Self::ToolCalls => "tool_calls",
-            Self::Length => "length",
-        }
+        self.into()
     }
 }
 
@@ -219,7 +167,7 @@ pub struct Reply {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
     /// What it cost.
-    #[serde(with = "of_reply")]
+    #[serde(with = "UsageOfReply")]
     pub usage: Usage,
     /// Why the model stopped.
     #[serde(
@@ -228,7 +176,7 @@ pub struct Reply {
     )]
     pub finish: FinishReason,
     /// How many requests were made until this reply came; 1 when the first was answered.
-    #[serde(default = "once", skip_serializing_if = "is_once")]
+    #[serde(default = "one", skip_serializing_if = "is_one")]
     pub attempts: u32,
     /// Who answered, if it was not the model that was asked: another model by its name, or the
     /// [cache](ANSWERED_BY_CACHE).

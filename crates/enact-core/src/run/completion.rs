@@ -14,10 +14,6 @@ pub enum Completion {
 }
 
 impl Completion {
-    pub(super) fn is_submit(&self) -> bool {
-        *self == Self::Submit
-    }
-
     /// The name of the completing tool.
     pub fn tool_name(self) -> &'static str {
         match self {

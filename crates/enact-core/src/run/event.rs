@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::history::{Call, Observation};
 use super::question::{Answerer, Decision, QuestionKind};
 use super::repair::Repair;
 use super::started::Started;
+use crate::lean::is_default;
 use crate::model::{Capabilities, ModelErrorKind, Reply, Usage};
 use crate::signature::Values;
 use crate::time::Timestamp;
@@ -109,7 +111,7 @@ pub enum Event {
         /// What was decided.
         decision: Decision,
         /// By whom.
-        #[serde(default, skip_serializing_if = "Answerer::is_person")]
+        #[serde(default, skip_serializing_if = "is_default")]
         by: Answerer,
     },
     /// An answer was taken back before it was used: the question is open again.
@@ -146,10 +148,7 @@ pub enum Event {
 #[non_exhaustive]
 pub struct Replied {
     /// Who had asked.
-    #[serde(
-        default = "PredictorName::step",
-        skip_serializing_if = "PredictorName::is_step"
-    )]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub predictor: PredictorName,
     /// What the model answered. Calls that could be read stand in [`Replied::read`] alone.
     pub reply: Reply,
@@ -218,10 +217,10 @@ pub struct ToolFinished {
     )]
     pub duration: Duration,
     /// Tokens that it spent on models.
-    #[serde(default, skip_serializing_if = "Usage::is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub usage: Usage,
     /// What they cost.
-    #[serde(default, skip_serializing_if = "is_free")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cost: f64,
 }
 
@@ -245,7 +244,7 @@ pub struct Asked {
     /// Names the question.
     pub confirmation_id: String,
     /// What is asked.
-    #[serde(default, skip_serializing_if = "QuestionKind::is_confirm")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub kind: QuestionKind,
     /// The call that waits.
     pub call_id: String,
@@ -260,15 +259,26 @@ pub struct Asked {
     pub replaces: Option<String>,
 }
 
-fn is_free(cost: &f64) -> bool {
-    *cost == 0.0
-}
-
 /// A predictor inside an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Default,
+    IntoStaticStr,
+    Serialize,
+    Deserialize,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum PredictorName {
     /// Chooses the next tool call.
+    #[default]
     Step,
     /// Gives the declared outputs: the extraction of an agent, or a plain prediction.
     Extract,
@@ -290,23 +300,9 @@ impl PredictorName {
         Self::Condense,
     ];
 
-    fn step() -> Self {
-        Self::Step
-    }
-
-    fn is_step(&self) -> bool {
-        *self == Self::Step
-    }
-
     /// The name as users see it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Step => "step",
-            Self::Extract => "extract",
-            Self::Summarise => "summarise",
-            Self::Judge => "judge",
-            Self::Condense => "condense",
-        }
+        self.into()
     }
 }
 
@@ -321,10 +317,7 @@ pub struct Stepped {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<PlannedCall>,
     /// What follows from it.
-    #[serde(
-        default = "StepOutcome::act",
-        skip_serializing_if = "StepOutcome::is_act"
-    )]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub outcome: StepOutcome,
 }
 
@@ -404,7 +397,8 @@ pub enum Notice {
 }
 
 /// How a task stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, Serialize, Deserialize)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// There is more to do.
@@ -421,20 +415,17 @@ impl Standing {
 
     /// The word for it in logs and prompts.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Done => "done",
-            Self::Impossible => "impossible",
-        }
+        self.into()
     }
 }
 
 /// What follows from a step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StepOutcome {
     /// The calls run, and the loop goes on.
+    #[default]
     Act,
     /// The outputs are committed: they are the arguments of the only call.
     Submit,
@@ -447,7 +438,8 @@ pub enum StepOutcome {
 }
 
 /// Why a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, Serialize, Deserialize)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TerminationReason {
@@ -476,17 +468,6 @@ pub enum TerminationReason {
 impl TerminationReason {
     /// The reason as one word, such as `max_iterations`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::MaxIterations => "max_iterations",
-            Self::Failure => "failure",
-            Self::Stalled => "stalled",
-            Self::TokenBudget => "token_budget",
-            Self::CostBudget => "cost_budget",
-            Self::ToolCallBudget => "tool_call_budget",
-            Self::Timeout => "timeout",
-            Self::Cancelled => "cancelled",
-            Self::Custom => "custom",
-        }
+        self.into()
     }
 }

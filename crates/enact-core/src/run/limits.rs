@@ -13,17 +13,17 @@ use serde::{Deserialize, Serialize};
 pub struct Limits {
     /// Steps before the agent has to answer from what it has. DSPy calls it `max_iters`, dspy.ex
     /// `max_steps`.
-    #[serde(skip_serializing_if = "is_usual::max_iterations")]
+    #[serde(skip_serializing_if = "is_usual::<MAX_ITERATIONS>")]
     pub max_iterations: u32,
     /// Replies in a row that may be unreadable or call nothing that exists.
-    #[serde(skip_serializing_if = "is_usual::max_repairs")]
+    #[serde(skip_serializing_if = "is_usual::<MAX_REPAIRS>")]
     pub max_repairs: u32,
     /// Steps in a row without progress before the model is warned; one more ends the loop. 0 looks
     /// at nothing.
-    #[serde(skip_serializing_if = "is_usual::stall_threshold")]
+    #[serde(skip_serializing_if = "is_usual::<STALL_THRESHOLD>")]
     pub stall_threshold: u32,
     /// How much of one observation a prompt shows, in tokens; the log keeps all of it. 0 shows all.
-    #[serde(skip_serializing_if = "is_usual::max_observation_tokens")]
+    #[serde(skip_serializing_if = "is_usual::<MAX_OBSERVATION_TOKENS>")]
     pub max_observation_tokens: u32,
     /// Tool calls that may run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,33 +51,17 @@ pub struct Limits {
     pub answer_within: Option<Duration>,
 }
 
-/// What logs leave out.
-mod is_usual {
-    use super::Limits;
+const MAX_ITERATIONS: u32 = 10;
+const MAX_REPAIRS: u32 = 3;
+const STALL_THRESHOLD: u32 = 3;
+const MAX_OBSERVATION_TOKENS: u32 = 2000;
 
-    pub(super) fn max_iterations(max: &u32) -> bool {
-        *max == Limits::default().max_iterations
-    }
-
-    pub(super) fn max_repairs(max: &u32) -> bool {
-        *max == Limits::default().max_repairs
-    }
-
-    pub(super) fn stall_threshold(threshold: &u32) -> bool {
-        *threshold == Limits::default().stall_threshold
-    }
-
-    pub(super) fn max_observation_tokens(max: &u32) -> bool {
-        *max == Limits::default().max_observation_tokens
-    }
+/// Whether logs leave a limit out.
+fn is_usual<const USUAL: u32>(limit: &u32) -> bool {
+    *limit == USUAL
 }
 
 impl Limits {
-    /// Whether a log need not say them.
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// When a question that is asked now expires.
     pub(crate) fn expiry(&self, asked: Timestamp) -> Option<Timestamp> {
         // Later than time itself is never.
@@ -89,10 +73,10 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            max_iterations: 10,
-            max_repairs: 3,
-            stall_threshold: 3,
-            max_observation_tokens: 2000,
+            max_iterations: MAX_ITERATIONS,
+            max_repairs: MAX_REPAIRS,
+            stall_threshold: STALL_THRESHOLD,
+            max_observation_tokens: MAX_OBSERVATION_TOKENS,
             max_tool_calls: None,
             token_budget: None,
             cost_budget: None,

@@ -4,6 +4,7 @@ use enact_signature::Values;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use strum::IntoStaticStr;
 
 use super::event::Asked;
 use super::history::Call;
@@ -40,7 +41,10 @@ pub struct Question {
 }
 
 /// What a [`Question`] asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, Serialize, Deserialize,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum QuestionKind {
@@ -56,17 +60,9 @@ pub enum QuestionKind {
 }
 
 impl QuestionKind {
-    pub(super) fn is_confirm(&self) -> bool {
-        *self == Self::Confirm
-    }
-
     /// The kind as one word.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Confirm => "confirm",
-            Self::InDoubt => "in_doubt",
-            Self::Clarify => "clarify",
-        }
+        self.into()
     }
 }
 
@@ -361,12 +357,6 @@ pub enum Answerer {
     Expiry,
     /// Nobody: the tool is gone or has changed, and the call does not fit it any more.
     Change,
-}
-
-impl Answerer {
-    pub(crate) fn is_person(&self) -> bool {
-        *self == Self::Person
-    }
 }
 
 /// What became of a question.

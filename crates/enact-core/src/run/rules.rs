@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::TerminationReason;
+use crate::lean::is_default;
 
 /// By which rules a run thinks and ends, beyond its [`Limits`](super::Limits).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -29,10 +30,10 @@ pub struct Rules {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reads_again: bool,
     /// What a thought before a call has to be.
-    #[serde(skip_serializing_if = "ThoughtRules::is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub thoughts: ThoughtRules,
     /// Which thoughts later prompts show.
-    #[serde(skip_serializing_if = "ThoughtsInContext::is_all")]
+    #[serde(skip_serializing_if = "is_default")]
     pub thoughts_in_context: ThoughtsInContext,
 }
 
@@ -52,12 +53,6 @@ pub struct ThoughtRules {
     pub new: bool,
 }
 
-impl ThoughtRules {
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// Which thoughts later prompts show. The log keeps all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -69,12 +64,6 @@ pub enum ThoughtsInContext {
     Last(u32),
     /// None: only calls and observations.
     None,
-}
-
-impl ThoughtsInContext {
-    fn is_all(&self) -> bool {
-        *self == Self::All
-    }
 }
 
 impl Rules {
@@ -97,11 +86,6 @@ impl Rules {
     pub(crate) fn admits_failure<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> bool {
         let phrases = &self.failure_phrases;
         !phrases.is_empty() && texts.into_iter().any(|text| says(text, phrases))
-    }
-
-    /// Whether there is nothing to be said beyond the defaults.
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
     }
 }
 

@@ -9,6 +9,7 @@ use super::event::{FORMAT, PredictorName};
 use super::history::History;
 use super::limits::Limits;
 use super::rules::Rules;
+use crate::lean::is_default;
 use crate::model::Price;
 use crate::signature::{Signature, Values};
 use crate::tool::ToolSpec;
@@ -29,10 +30,10 @@ pub struct Started {
     #[serde(default, skip_serializing_if = "History::is_empty")]
     pub history: History,
     /// The limits of this run.
-    #[serde(default, skip_serializing_if = "Limits::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub limits: Limits,
     /// The rules of this run.
-    #[serde(default, skip_serializing_if = "Rules::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub rules: Rules,
     /// The run that called this one, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -91,7 +92,7 @@ pub struct AgentSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_adapter: Option<String>,
     /// How the run comes to its outputs.
-    #[serde(default, skip_serializing_if = "Completion::is_submit")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub completion: Completion,
     /// The tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

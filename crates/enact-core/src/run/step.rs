@@ -263,16 +263,6 @@ impl StepCall {
     }
 }
 
-impl StepOutcome {
-    pub(super) fn act() -> Self {
-        Self::Act
-    }
-
-    pub(super) fn is_act(&self) -> bool {
-        *self == Self::Act
-    }
-}
-
 impl Remark {
     /// The reply, if it is one.
     pub fn replied(&self) -> Option<&Arc<Replied>> {

@@ -24,10 +24,6 @@ pub enum Confirmation {
 }
 
 impl Confirmation {
-    pub(super) fn is_never(&self) -> bool {
-        matches!(self, Self::Never)
-    }
-
     /// Asks before the calls whose arguments the function picks. What it says of a call is written
     /// down with the call, so a resumed run does not ask it again. If it panics, a person is asked.
     ///

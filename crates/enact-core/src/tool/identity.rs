@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::spec::{Effect, ToolSpec};
+use super::spec::ToolSpec;
 use crate::signature::canonical_json;
 
 /// How much of a description is quoted.
@@ -70,8 +70,8 @@ impl ToolSpec {
         if self.effect != before.effect {
             changes.push(format!(
                 "its effect is now `{}`, before `{}`",
-                word(self.effect),
-                word(before.effect)
+                self.effect.as_str(),
+                before.effect.as_str()
             ));
         }
         changes
@@ -87,7 +87,7 @@ impl ToolSpec {
             &self.name,
             self.description.trim(),
             &parameters,
-            word(self.effect),
+            self.effect.as_str(),
         ];
         for part in parts {
             // The length keeps neighbouring parts apart.
@@ -100,14 +100,6 @@ impl ToolSpec {
             let _ = write!(digest, "{byte:02x}");
         }
         digest
-    }
-}
-
-fn word(effect: Effect) -> &'static str {
-    match effect {
-        Effect::ReadOnly => "read_only",
-        Effect::Idempotent => "idempotent",
-        Effect::Effectful => "effectful",
     }
 }
 
@@ -173,6 +165,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tool::Effect;
 
     fn tool(description: &str, parameters: Value) -> ToolSpec {
         ToolSpec::new("search", description, parameters)

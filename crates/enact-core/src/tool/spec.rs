@@ -4,12 +4,27 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::IntoStaticStr;
 
 use super::Confirmation;
+use crate::lean::is_default;
 
 /// What a call may change in the world. Decides what happens to a call that a crash left in doubt.
 /// Ordered by how careful enact is with such calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Default,
+    IntoStaticStr,
+    Serialize,
+    Deserialize,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Changes nothing: may be repeated freely.
@@ -22,8 +37,9 @@ pub enum Effect {
 }
 
 impl Effect {
-    fn is_effectful(&self) -> bool {
-        *self == Self::Effectful
+    /// The effect as one word, such as `read_only`.
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -50,10 +66,10 @@ pub struct ToolSpec {
     /// JSON Schema of the arguments: an object.
     pub parameters: Value,
     /// What a call may change.
-    #[serde(default, skip_serializing_if = "Effect::is_effectful")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub effect: Effect,
     /// Whether a person is asked first.
-    #[serde(default, skip_serializing_if = "Confirmation::is_never")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub confirmation: Confirmation,
     /// What the tool itself says about asking, where a rule from outside says something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]

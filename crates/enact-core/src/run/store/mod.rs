@@ -154,7 +154,8 @@ impl StoreErrorKind {
 }
 
 /// A store operation failed. The run continues to exist as it was stored before.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct StoreError {
     kind: StoreErrorKind,
     message: String,
@@ -217,20 +218,6 @@ impl StoreError {
                 "the run `{run_id}` goes on at position {expected}, not {found}: load it again"
             ),
         )
-    }
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl StdError for StoreError {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.source
-            .as_deref()
-            .map(|source| source as &(dyn StdError + 'static))
     }
 }
 

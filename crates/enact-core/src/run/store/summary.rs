@@ -1,12 +1,14 @@
 //! What a list of runs shows of each.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use crate::run::event::{Event, Record, TerminationReason};
 use crate::time::Timestamp;
 
 /// How far a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, Serialize, Deserialize)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// Neither over nor waiting: at work, or interrupted.
@@ -22,12 +24,7 @@ pub enum RunStatus {
 impl RunStatus {
     /// The status as one word.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Finished => "finished",
-            Self::Failed => "failed",
-        }
+        self.into()
     }
 }
 
