@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::core::{Core, Stops};
+use super::core::{Core, Stops, Through};
 use super::prediction::{Outcome, Paused, Prediction};
-use super::start::{Given, Opening, Through, adopt, answer, begin, checked, resume, values_of};
+use super::start::{Given, Opening, adopt, answer, begin, checked, resume, values_of};
 use crate::driver::{self, Effects, Listener, Stop, Update};
 use crate::error::{Error, ErrorKind};
 use crate::run::store::{Store, StoredRun};
@@ -40,6 +40,7 @@ use crate::signature::{Shape, Values};
 pub struct Call<'a, S: Shape, B = New<S>> {
     core: Cow<'a, Core>,
     from: B,
+    given: Vec<Given>,
     pub(super) stops: Stops,
     pub(super) listener: Option<Listener>,
     through: Option<Box<Through>>,
@@ -55,13 +56,7 @@ pub type ResumeStoredCall<'a, S> = Call<'a, S, ResumedStored>;
 /// What a new run starts from.
 pub struct New<S: Shape> {
     input: S::Input,
-    history: History,
-    run_id: Option<String>,
-    notes: Values,
-    parent: Option<Parent>,
-    limits: Limits,
-    is_unattended: bool,
-    store: Option<Arc<dyn Store>>,
+    opening: Opening,
 }
 
 /// A run that is resumed from its log.
@@ -69,7 +64,6 @@ pub struct New<S: Shape> {
 pub struct Resumed {
     run: Run,
     store: Option<Arc<dyn Store>>,
-    given: Vec<Given>,
 }
 
 /// A run that is resumed from a store.
@@ -77,101 +71,74 @@ pub struct Resumed {
 pub struct ResumedStored {
     run_id: String,
     store: Arc<dyn Store>,
-    given: Vec<Given>,
     despite_damage: bool,
 }
 
 /// What a call can start from. Sealed.
 pub trait StartFrom<S: Shape>: Send {
     #[doc(hidden)]
-    fn start(self) -> Start<S>;
+    fn start(self) -> Beginning<S>;
 }
 
-/// A run that can be resumed, and its questions answered. Sealed.
-pub trait Answerable {
-    #[doc(hidden)]
-    fn give(&mut self, answer: GivenAnswer);
-}
+/// A run that can be resumed, and its questions answered.
+pub trait Answerable {}
+
+impl Answerable for Resumed {}
+impl Answerable for ResumedStored {}
 
 #[doc(hidden)]
-pub struct Start<S: Shape>(Beginning<S>);
-
-#[doc(hidden)]
-pub struct GivenAnswer(Given);
-
-enum Beginning<S: Shape> {
+pub enum Beginning<S: Shape> {
     New(Box<New<S>>),
     Resumed(Box<Resumed>),
     ResumedStored(ResumedStored),
 }
 
 impl<S: Shape> StartFrom<S> for New<S> {
-    fn start(self) -> Start<S> {
-        Start(Beginning::New(Box::new(self)))
+    fn start(self) -> Beginning<S> {
+        Beginning::New(Box::new(self))
     }
 }
 
 impl<S: Shape> StartFrom<S> for Resumed {
-    fn start(self) -> Start<S> {
-        Start(Beginning::Resumed(Box::new(self)))
+    fn start(self) -> Beginning<S> {
+        Beginning::Resumed(Box::new(self))
     }
 }
 
 impl<S: Shape> StartFrom<S> for ResumedStored {
-    fn start(self) -> Start<S> {
-        Start(Beginning::ResumedStored(self))
-    }
-}
-
-impl Answerable for Resumed {
-    fn give(&mut self, answer: GivenAnswer) {
-        self.given.push(answer.0);
-    }
-}
-
-impl Answerable for ResumedStored {
-    fn give(&mut self, answer: GivenAnswer) {
-        self.given.push(answer.0);
+    fn start(self) -> Beginning<S> {
+        Beginning::ResumedStored(self)
     }
 }
 
 impl<'a, S: Shape> Call<'a, S> {
     pub(super) fn new(core: &'a Core, input: S::Input) -> Self {
-        let new = New {
-            input,
-            history: History::new(),
-            run_id: None,
-            notes: Values::new(),
-            parent: None,
-            limits: core.program().limits,
-            is_unattended: false,
-            store: None,
-        };
-        Self::of(core, new)
+        let opening = Opening::of(core.program().limits);
+        Self::of(core, New { input, opening })
     }
 
     /// Continues an earlier conversation, which is not changed.
     pub fn history(mut self, earlier: &History) -> Self {
-        self.from.history.clone_from(earlier);
+        self.from.opening.history.clone_from(earlier);
         self
     }
 
     /// Gives the run this id instead of a new one.
     pub fn run_id(mut self, id: impl Into<String>) -> Self {
-        self.from.run_id = Some(id.into());
+        self.from.opening.run_id = Some(id.into());
         self
     }
 
     /// Keeps notes with the run, in its log: what the program needs to build the agent again.
     /// Never put a secret there.
     pub fn notes(mut self, values: Values) -> Self {
-        self.from.notes = values;
+        self.from.opening.notes = values;
         self
     }
 
     /// Links the run to the call of another run that it works for.
     pub fn child_of(mut self, run: Parent) -> Self {
-        self.from.parent = Some(run);
+        self.from.opening.parent = Some(run);
         self
     }
 
@@ -182,33 +149,28 @@ impl<'a, S: Shape> Call<'a, S> {
 
     /// Changes the limits for this run.
     pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
-        change(&mut self.from.limits);
+        change(&mut self.from.opening.limits);
         self
     }
 
     /// Asks nobody about a call that a crash left in doubt: it becomes an error observation that
     /// says so.
     pub fn unattended(mut self) -> Self {
-        self.from.is_unattended = true;
+        self.from.opening.is_unattended = true;
         self
     }
 
     /// Keeps every event in this store before it takes effect, so that the run can be resumed
     /// after a crash. No two processes can work on one stored run at a time.
     pub fn store(mut self, store: impl Store + 'static) -> Self {
-        self.from.store = Some(Arc::new(store));
+        self.from.opening.store = Some(Arc::new(store));
         self
     }
 }
 
 impl<'a, S: Shape> Call<'a, S, Resumed> {
     pub(super) fn resume(core: &'a Core, run: Run) -> Self {
-        let resumed = Resumed {
-            run,
-            store: None,
-            given: Vec::new(),
-        };
-        Self::of(core, resumed)
+        Self::of(core, Resumed { run, store: None })
     }
 
     /// Keeps the run in this store from now on. What the store does not know of the run is added;
@@ -224,7 +186,6 @@ impl<'a, S: Shape> Call<'a, S, ResumedStored> {
         let resumed = ResumedStored {
             run_id,
             store,
-            given: Vec::new(),
             despite_damage: false,
         };
         Self::of(core, resumed)
@@ -242,7 +203,7 @@ impl<S: Shape, B: Answerable> Call<'_, S, B> {
     /// Answers an open question.
     pub fn answer(mut self, confirmation_id: impl Into<String>, decision: Decision) -> Self {
         let given = Given::Decision(confirmation_id.into(), decision);
-        self.from.give(GivenAnswer(given));
+        self.given.push(given);
         self
     }
 
@@ -250,7 +211,7 @@ impl<S: Shape, B: Answerable> Call<'_, S, B> {
     /// [`Question::read`](crate::Question::read). An edit that cannot be read is an error with the
     /// run, whose question stays open.
     pub fn respond(mut self, text: impl Into<String>) -> Self {
-        self.from.give(GivenAnswer(Given::Text(text.into())));
+        self.given.push(Given::Text(text.into()));
         self
     }
 }
@@ -260,6 +221,7 @@ impl<'a, S: Shape, B> Call<'a, S, B> {
         Self {
             core: Cow::Borrowed(core),
             from,
+            given: Vec::new(),
             stops: Stops::default(),
             listener: None,
             through: None,
@@ -272,6 +234,7 @@ impl<'a, S: Shape, B> Call<'a, S, B> {
         Call {
             core: Cow::Owned(self.core.into_owned()),
             from: self.from,
+            given: self.given,
             stops: self.stops,
             listener: self.listener,
             through: self.through,
@@ -333,36 +296,20 @@ impl<S: Shape, B: StartFrom<S>> Call<'_, S, B> {
 
     async fn run(self) -> Result<Outcome<S::Output>, Error> {
         let core = &*self.core;
-        let (local, wording, mut agent) = core.prepare(self.stops, self.listener)?;
-        let model = local.models.get(&PredictorName::Step).cloned();
-        let through = self.through;
-        let Start(beginning) = self.from.start();
-        let (effects, mut state, given) = match beginning {
+        let ready = core.prepare(self.stops, self.listener, self.through)?;
+        let model = ready.local.models.get(&PredictorName::Step).cloned();
+        let (effects, mut state) = match self.from.start() {
             Beginning::New(new) => {
                 let inputs = checked(core, values_of(&new.input)?)?;
-                agent.notes = new.notes;
-                let run_id = new.run_id;
-                let opening = Opening {
-                    inputs,
-                    history: new.history,
-                    run_id: run_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string()),
-                    limits: new.limits,
-                    parent: new.parent,
-                    is_unattended: new.is_unattended,
-                };
-                let ready = (local, wording, agent);
-                let (effects, state) = begin(core, ready, (new.store, through), opening).await?;
-                (effects, state, Vec::new())
+                begin(core, ready, inputs, new.opening).await?
             }
             Beginning::Resumed(resumed) => {
-                let Resumed { run, store, given } = *resumed;
+                let Resumed { run, store } = *resumed;
                 let kept = match store {
                     Some(store) => Some(adopt(store, &run).await?),
                     None => None,
                 };
-                let ready = (local, wording, agent);
-                let (effects, state) = resume(core, ready, (kept, through), run)?;
-                (effects, state, given)
+                resume(core, ready, kept, run)?
             }
             Beginning::ResumedStored(stored) => {
                 let (store, run_id) = (stored.store, stored.run_id);
@@ -371,13 +318,10 @@ impl<S: Shape, B: StartFrom<S>> Call<'_, S, B> {
                 if let Some(damage) = damage.filter(|_| !stored.despite_damage) {
                     return Err(Error::damaged(&damage).with_run(run));
                 }
-                let ready = (local, wording, agent);
-                let kept = Some((store, lease));
-                let (effects, state) = resume(core, ready, (kept, through), run)?;
-                (effects, state, stored.given)
+                resume(core, ready, Some((store, lease)), run)?
             }
         };
-        let stop = match answer(&mut state, &*effects, given).await {
+        let stop = match answer(&mut state, &*effects, self.given).await {
             Ok(()) => {
                 let has_content = settings::has_content_in_spans();
                 driver::in_span(&mut state, &*effects, model.as_deref(), has_content).await

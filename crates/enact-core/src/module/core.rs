@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::compose::{Module, Part};
 use crate::adapter::{AdapterChoice, Json};
-use crate::driver::{AfterCall, BeforeCall, Condition, Listener, Local};
+use crate::driver::{AfterCall, BeforeCall, Condition, Effects, Listener, Local};
 use crate::error::{Error, ErrorKind};
 use crate::model::{Capabilities, LanguageModel, Prices};
 use crate::predictor::{Predictor, SavedTools};
@@ -70,6 +70,18 @@ const COMPACTION: &str = "compaction";
 pub(super) struct Stops {
     pub(super) cancellation: CancellationToken,
     pub(super) interruption: CancellationToken,
+}
+
+/// Puts effects around those of a call.
+pub(super) type Through = dyn FnOnce(Box<dyn Effects>) -> Box<dyn Effects> + Send;
+
+/// What a call needs to begin or to resume a run.
+pub(super) struct Ready {
+    pub(super) local: Local,
+    pub(super) wording: Wording,
+    /// What the log says about the agent.
+    pub(super) agent: AgentSpec,
+    pub(super) through: Option<Box<Through>>,
 }
 
 /// A predictor's model and adapter, settled for one run.
@@ -231,7 +243,8 @@ impl Core {
         &self,
         stops: Stops,
         listener: Option<Listener>,
-    ) -> Result<(Local, Wording, AgentSpec), Error> {
+        through: Option<Box<Through>>,
+    ) -> Result<Ready, Error> {
         let program = &self.program;
         let extract = self.settle(&program.extract, None)?;
         let adapter = extract.1.resolve(extract.2);
@@ -272,6 +285,11 @@ impl Core {
         local.after_call = self.wiring.after_call.clone();
         local.condition = self.wiring.condition.clone();
         local.secrets = settings::secrets();
-        Ok((local, wording, spec))
+        Ok(Ready {
+            local,
+            wording,
+            agent: spec,
+            through,
+        })
     }
 }

@@ -4,23 +4,19 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::core::Core;
+use super::core::{Core, Ready, Through};
 use crate::driver::{self, Durability, Effects, Local, Redacted, Stored, Traced};
 use crate::error::{Error, ErrorKind};
-use crate::react::{RunState, Wording};
+use crate::react::RunState;
 use crate::run::store::{Lease, Store, StoreError, StoreErrorKind};
 use crate::run::{
-    AgentSpec, AnswerError, Decision, Event, History, Limits, Parent, PredictorName, Record, Run,
-    Started,
+    AnswerError, Decision, Event, History, Limits, Parent, PredictorName, Record, Run, Started,
 };
 use crate::settings;
 use crate::signature::Values;
 
 /// Where a run is kept, and the right to write to it.
 pub(super) type Kept = (Arc<dyn Store>, Lease);
-
-/// Puts effects around those of a call.
-pub(super) type Through = dyn FnOnce(Box<dyn Effects>) -> Box<dyn Effects> + Send;
 
 /// An answer as it was given.
 #[derive(Debug)]
@@ -31,7 +27,7 @@ pub(super) enum Given {
 
 /// What the run is driven by: the work in this process, kept in a store if there is one, by an engine
 /// if one is given.
-fn effects(local: Local, kept: Option<Kept>, through: Option<Box<Through>>) -> Box<dyn Effects> {
+fn effects(local: Local, through: Option<Box<Through>>, kept: Option<Kept>) -> Box<dyn Effects> {
     let (secrets, models) = (local.secrets.clone(), local.models.clone());
     let mut effects: Box<dyn Effects> = match kept {
         Some((store, lease)) => Box::new(Stored::new(local, store, lease)),
@@ -50,31 +46,44 @@ fn effects(local: Local, kept: Option<Kept>, through: Option<Box<Through>>) -> B
     effects
 }
 
-/// What a new run begins with.
+/// What a new run begins with, beside its inputs.
 pub(super) struct Opening {
-    pub(super) inputs: Values,
     pub(super) history: History,
-    pub(super) run_id: String,
-    pub(super) limits: Limits,
+    pub(super) run_id: Option<String>,
+    pub(super) notes: Values,
     pub(super) parent: Option<Parent>,
+    pub(super) limits: Limits,
     pub(super) is_unattended: bool,
+    pub(super) store: Option<Arc<dyn Store>>,
+}
+
+impl Opening {
+    pub(super) fn of(limits: Limits) -> Self {
+        Self {
+            history: History::new(),
+            run_id: None,
+            notes: Values::new(),
+            parent: None,
+            limits,
+            is_unattended: false,
+            store: None,
+        }
+    }
 }
 
 pub(super) async fn begin(
     core: &Core,
-    (local, wording, agent): (Local, Wording, AgentSpec),
-    (store, through): (Option<Arc<dyn Store>>, Option<Box<Through>>),
+    ready: Ready,
+    inputs: Values,
     opening: Opening,
 ) -> Result<(Box<dyn Effects>, RunState), Error> {
-    let Opening {
-        inputs,
-        history,
-        run_id,
-        limits,
-        parent,
-        is_unattended,
-    } = opening;
-    if limits.cost_budget.is_some() {
+    let Ready {
+        local,
+        wording,
+        mut agent,
+        through,
+    } = ready;
+    if opening.limits.cost_budget.is_some() {
         let asked = PredictorName::ALL;
         if let Some(unknown) = asked.iter().find(|name| !agent.prices.contains_key(name)) {
             let message = format!(
@@ -85,25 +94,28 @@ pub(super) async fn begin(
             return Err(Error::new(ErrorKind::NoPrice, message));
         }
     }
-    let kept = match store {
+    let run_id = opening.run_id;
+    let run_id = run_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+    let kept = match opening.store {
         Some(store) => {
             let lease = store.acquire(&run_id).await?;
             Some((store, lease))
         }
         None => None,
     };
+    agent.notes = opening.notes;
     let mut started = Started::new(run_id, agent, inputs);
-    started.history = history;
-    started.limits = limits;
+    started.history = opening.history;
+    started.limits = opening.limits;
     started.rules = core.program().rules.clone();
-    started.parent = parent;
-    started.is_unattended = is_unattended;
+    started.parent = opening.parent;
+    started.is_unattended = opening.is_unattended;
     let mut event = driver::redacted(Event::began(started), &local.secrets)?;
     if let Some(key) = settings::current_seal_key() {
         // As it stands in the log, without secrets.
         event = event.sealed(&key);
     }
-    let effects = effects(local, kept, through);
+    let effects = effects(local, through, kept);
     let record = Record {
         position: 0,
         at: effects.now(),
@@ -146,10 +158,11 @@ pub(super) async fn adopt(store: Arc<dyn Store>, run: &Run) -> Result<Kept, Erro
 
 pub(super) fn resume(
     core: &Core,
-    (local, wording, agent): (Local, Wording, AgentSpec),
-    (kept, through): (Option<Kept>, Option<Box<Through>>),
+    ready: Ready,
+    kept: Option<Kept>,
     run: Run,
 ) -> Result<(Box<dyn Effects>, RunState), Error> {
+    let local = &ready.local;
     let mut began = run.started().agent.clone();
     let mut program = core.program().clone();
     // Which tools the run has is what its log says. What is different by now is taken in before
@@ -160,12 +173,12 @@ pub(super) fn resume(
     if core.tools().may_change() {
         began.tools.clear();
     }
-    if let Some(difference) = began.difference(&agent) {
+    if let Some(difference) = began.difference(&ready.agent) {
         let message = format!("the run was made by another agent: {difference}");
         return Err(Error::new(ErrorKind::Log, message).with_run(run));
     }
-    let state = RunState::resume(program, wording, run)?;
-    Ok((effects(local, kept, through), state))
+    let state = RunState::resume(program, ready.wording, run)?;
+    Ok((effects(ready.local, ready.through, kept), state))
 }
 
 pub(super) async fn answer(
