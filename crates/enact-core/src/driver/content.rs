@@ -1,12 +1,10 @@
 //! Prompts, replies and observations as OpenTelemetry's conventions write them: lists of messages
 //! made of parts, as JSON text.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::model::{Message, Part, Prompt, RawCall, Reply};
-use crate::run::Observation;
-
-type Values = Map<String, Value>;
+use crate::signature::Values;
 
 /// The system part of a prompt, and the rest of it.
 pub(super) fn prompt(prompt: &Prompt) -> (String, String) {
@@ -51,18 +49,7 @@ pub(super) fn outputs(values: &Values) -> String {
     json!([{"role": "assistant", "parts": parts, "finish_reason": "stop"}]).to_string()
 }
 
-pub(super) fn arguments(values: &Values) -> String {
-    object(values)
-}
-
-pub(super) fn observation(observation: &Observation) -> String {
-    match &observation.value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-fn object(values: &Values) -> String {
+pub(super) fn object(values: &Values) -> String {
     // A map of JSON values is always JSON.
     serde_json::to_string(values).unwrap_or_default()
 }

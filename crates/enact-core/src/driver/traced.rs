@@ -93,7 +93,7 @@ impl<E: Effects> Effects for Traced<E> {
             let span = tool_span(run, &call.call);
             let content = self.content.as_ref().filter(|_| !span.is_disabled());
             if content.is_some() {
-                span.record(TOOL_ARGUMENTS, content::arguments(&call.call.args));
+                span.record(TOOL_ARGUMENTS, content::object(&call.call.args));
             }
             let mut work = self.inner.act(run, vec![call]);
             async move {
@@ -118,7 +118,7 @@ fn record_done(span: &Span, done: &Done, content: Option<&Secrets>) {
         fail(span, failure.as_str());
     }
     if let (Outcome::Observed { observation, .. }, Some(secrets)) = (&done.outcome, content) {
-        let observed = content::observation(observation);
+        let observed = observation.text();
         span.record(TOOL_RESULT, &*secrets.redact(&observed));
     }
 }

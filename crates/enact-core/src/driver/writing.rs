@@ -11,6 +11,7 @@ use super::{Listener, Update};
 use crate::adapter::{Live, Piece};
 use crate::model::{Chunk, LanguageModel, ModelError, Reply, ReplyBuilder, Request, Secrets};
 use crate::run::Replied;
+use crate::signature::{Values, plain_text};
 
 /// Tells what one reply says while it is written.
 pub(super) struct Writing {
@@ -67,10 +68,7 @@ impl Writing {
         let thought = thought.map(|thought| (Piece::Thought, Value::from(thought)));
         let outputs = replied.committed().into_iter().flat_map(named);
         for (piece, value) in thought.into_iter().chain(outputs) {
-            let whole = match &value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
+            let whole = plain_text(&value);
             let known = self.told.iter().position(|known| known.piece == piece);
             let known = known.map(|at| self.told.remove(at).told);
             let known = known.unwrap_or_default();
@@ -135,7 +133,7 @@ impl Writing {
     }
 }
 
-fn named(outputs: &crate::signature::Values) -> impl Iterator<Item = (Piece, Value)> {
+fn named(outputs: &Values) -> impl Iterator<Item = (Piece, Value)> {
     let outputs = outputs.iter();
     outputs.map(|(name, value)| (Piece::Output(name.clone()), value.clone()))
 }

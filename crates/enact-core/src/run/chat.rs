@@ -7,7 +7,7 @@ use enact_signature::Values;
 use serde_json::{Value, json};
 
 use super::history::{Call, Entry, History, HistoryError, Observation, ToolResult};
-use crate::model::{Image, Part};
+use crate::model::{Image, Message, Part};
 
 impl History {
     /// Reads a list of chat-completion messages: `system`, `user`, `assistant` and `tool`.
@@ -282,14 +282,7 @@ fn calls_of(value: &Value) -> Result<Vec<Call>, String> {
 
 fn text_of(value: &Value) -> Result<String, String> {
     let parts = parts_of(value)?;
-    let texts: Vec<&str> = parts
-        .iter()
-        .filter_map(|part| match part {
-            Part::Text(text) => Some(text.as_str()),
-            Part::Image(_) => None,
-        })
-        .collect();
-    Ok(texts.join("\n"))
+    Ok(Message::User { parts }.text())
 }
 
 fn parts_of(value: &Value) -> Result<Vec<Part>, String> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::model::{Image, Part};
+use crate::signature::plain_text;
 
 /// A tool call in a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,10 +72,7 @@ impl Observation {
 
     /// The value as text: a string as it is, anything else as compact JSON.
     pub fn text(&self) -> String {
-        match &self.value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        }
+        plain_text(&self.value)
     }
 }
 

@@ -3,12 +3,11 @@
 use enact_signature::Values;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use strum::IntoStaticStr;
 
 use super::event::Asked;
 use super::history::Call;
-use crate::signature::canonical_args;
+use crate::signature::{canonical_args, digest};
 use crate::time::Timestamp;
 use crate::tool::ToolSpec;
 
@@ -291,31 +290,17 @@ fn told(call: &Call, changes: &[String]) -> String {
 }
 
 fn confirmation_id(origin: Origin<'_>, kind: QuestionKind, call: &Call) -> String {
-    let mut hash = Sha256::new();
-    let args = canonical_args(&call.args);
-    let step = origin.step.to_string();
-    let nth = origin.nth.to_string();
     let tool = origin.tool.map(ToolSpec::identity).unwrap_or_default();
-    let parts = [
+    digest(&[
         origin.run_id,
         kind.as_str(),
-        &step,
+        &origin.step.to_string(),
         &call.id,
-        &nth,
+        &origin.nth.to_string(),
         &call.name,
-        &args,
+        &canonical_args(&call.args),
         &tool,
-    ];
-    for part in parts {
-        // The length keeps neighbouring parts apart.
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part.as_bytes());
-    }
-    hash.finalize()
-        .iter()
-        .take(12)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    ])
 }
 
 /// What a person decides about a [`Question`].

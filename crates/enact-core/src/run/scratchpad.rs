@@ -6,6 +6,7 @@ use super::history::{Entry, ToolResult};
 use super::log::Run;
 use super::trajectory::indented;
 use super::transcript::{self, OpenStep};
+use crate::signature::plain_text;
 
 /// The reasoning of a run, one block per step.
 pub(super) fn of(run: &Run) -> String {
@@ -47,8 +48,7 @@ pub(super) fn of(run: &Run) -> String {
                 // One output is the answer itself.
                 let only = values.values().next().filter(|_| values.len() == 1);
                 let answer = match only {
-                    Some(Value::String(text)) => text.clone(),
-                    Some(other) => other.to_string(),
+                    Some(only) => plain_text(only),
                     None => Value::Object(values.clone()).to_string(),
                 };
                 tagged(&mut lines, "Final Answer", &answer);

@@ -5,7 +5,7 @@ use sha2::Sha256;
 
 use super::log::Run;
 use super::started::Started;
-use crate::signature::canonical_json;
+use crate::signature::{canonical_json, hexadecimal};
 
 /// A secret by which a program recognises the runs that it began. A log says which commands its
 /// agent starts and which addresses it asks; whoever resumes a log that they did not write does
@@ -45,8 +45,7 @@ impl SealKey {
             return String::new();
         };
         mac.update(text.as_bytes());
-        let bytes = mac.finalize().into_bytes();
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&mac.finalize().into_bytes())
     }
 }
 

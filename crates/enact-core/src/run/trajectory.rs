@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::history::{Entry, Observation};
 use super::log::Run;
 use super::transcript::{self, OpenStep};
+use crate::signature::plain_text;
 
 /// What the completing call shows as its observation.
 pub const COMPLETED: &str = "Completed.";
@@ -157,10 +158,7 @@ impl fmt::Display for Trajectory {
                 (_, true) => "pending",
                 _ => "observation",
             };
-            let text = match &step.observation {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
+            let text = plain_text(&step.observation);
             write!(f, "{number}. {label}: {}", indented(&text))?;
         }
         Ok(())

@@ -9,8 +9,8 @@ mod problems;
 mod typed;
 mod validator;
 
-pub(crate) use canonical::canonical_args;
 pub use canonical::canonical_json;
+pub(crate) use canonical::{canonical_args, digest, hexadecimal, plain_text};
 pub(crate) use coerce::{number_of_text, to_option};
 pub use enact_signature::*;
 pub(crate) use exact::parse as parse_exactly;

@@ -1,13 +1,11 @@
 //! Which tool a tool is: what an approval or a rule is bound to.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use super::spec::ToolSpec;
-use crate::signature::canonical_json;
+use crate::signature::{canonical_json, digest};
 
 /// How much of a description is quoted.
 const QUOTED: usize = 160;
@@ -79,27 +77,14 @@ impl ToolSpec {
 
     /// A digest of all that makes it [this tool](ToolSpec::is_same_tool): equal for the same tool.
     pub fn identity(&self) -> String {
-        let mut hash = Sha256::new();
-        let parameters = canonical_json(&self.parameters);
-        let parts = [
+        digest(&[
             if self.source.is_some() { "from" } else { "" },
             self.source.as_deref().unwrap_or_default(),
             &self.name,
             self.description.trim(),
-            &parameters,
+            &canonical_json(&self.parameters),
             self.effect.as_str(),
-        ];
-        for part in parts {
-            // The length keeps neighbouring parts apart.
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part.as_bytes());
-        }
-        let mut digest = String::new();
-        for byte in hash.finalize().iter().take(12) {
-            // Writing to a string does not fail.
-            let _ = write!(digest, "{byte:02x}");
-        }
-        digest
+        ])
     }
 }
 

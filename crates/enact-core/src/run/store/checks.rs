@@ -12,6 +12,14 @@ use crate::time::Timestamp;
 
 /// Checks that an empty store keeps what [`Store`] promises. The error says what it broke.
 pub async fn check_store(store: &dyn Store) -> Result<(), String> {
+    let checked = keeps_its_promises(store).await;
+    checked.map_err(|broken| broken.to_string())
+}
+
+type Broken = Box<dyn std::error::Error + Send + Sync>;
+type Checked = Result<(), Broken>;
+
+async fn keeps_its_promises(store: &dyn Store) -> Checked {
     unknown_runs_are_not_found(store).await?;
     records_come_back_as_they_were(store).await?;
     positions_have_no_gaps(store).await?;
@@ -21,8 +29,8 @@ pub async fn check_store(store: &dyn Store) -> Result<(), String> {
     deleted_runs_are_gone(store).await
 }
 
-fn started(run_id: &str, second: i64) -> Result<Record, String> {
-    let signature = Signature::parse("question -> answer").map_err(|error| error.to_string())?;
+fn started(run_id: &str, second: i64) -> Result<Record, Broken> {
+    let signature = Signature::parse("question -> answer")?;
     let agent = AgentSpec::new(signature, "model", "native");
     let inputs = Values::from_iter([("question".to_owned(), "Why? ü \u{0} \\".into())]);
     let started = Started::new(run_id, agent, inputs);
@@ -56,30 +64,22 @@ fn finished(position: u64) -> Record {
     record(position, Event::Finished { reason })
 }
 
-fn ensure(holds: bool, what: &str) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what.to_owned()) }
+fn ensure(holds: bool, what: &str) -> Checked {
+    if holds { Ok(()) } else { Err(what.into()) }
 }
 
-fn refused<T>(
-    outcome: Result<T, super::StoreError>,
-    kind: StoreErrorKind,
-    what: &str,
-) -> Result<(), String> {
+fn refused<T>(outcome: Result<T, super::StoreError>, kind: StoreErrorKind, what: &str) -> Checked {
     match outcome {
-        Ok(_) => Err(format!("{what}: it was allowed")),
+        Ok(_) => Err(format!("{what}: it was allowed").into()),
         Err(error) if error.kind() == kind => Ok(()),
-        Err(error) => Err(format!(
-            "{what}: {:?} instead of {kind:?}: {error}",
-            error.kind()
-        )),
+        Err(error) => {
+            let other = error.kind();
+            Err(format!("{what}: {other:?} instead of {kind:?}: {error}").into())
+        }
     }
 }
 
-fn told(error: super::StoreError) -> String {
-    error.to_string()
-}
-
-async fn unknown_runs_are_not_found(store: &dyn Store) -> Result<(), String> {
+async fn unknown_runs_are_not_found(store: &dyn Store) -> Checked {
     refused(
         store.load("nowhere").await,
         StoreErrorKind::NotFound,
@@ -92,12 +92,12 @@ async fn unknown_runs_are_not_found(store: &dyn Store) -> Result<(), String> {
     )
 }
 
-async fn records_come_back_as_they_were(store: &dyn Store) -> Result<(), String> {
-    let lease = store.acquire("whole").await.map_err(told)?;
+async fn records_come_back_as_they_were(store: &dyn Store) -> Checked {
+    let lease = store.acquire("whole").await?;
     let all = vec![started("whole", 1)?, tool_started(1), finished(2)];
-    store.append(&lease, &all[..1]).await.map_err(told)?;
-    store.append(&lease, &all[1..]).await.map_err(told)?;
-    let stored = store.load("whole").await.map_err(told)?;
+    store.append(&lease, &all[..1]).await?;
+    store.append(&lease, &all[1..]).await?;
+    let stored = store.load("whole").await?;
     ensure(stored.damage.is_none(), "a healthy run is called damaged")?;
     ensure(
         Vec::from(stored.run) == all,
@@ -105,18 +105,15 @@ async fn records_come_back_as_they_were(store: &dyn Store) -> Result<(), String>
     )
 }
 
-async fn positions_have_no_gaps(store: &dyn Store) -> Result<(), String> {
-    let lease = store.acquire("gaps").await.map_err(told)?;
+async fn positions_have_no_gaps(store: &dyn Store) -> Checked {
+    let lease = store.acquire("gaps").await?;
     let position = StoreErrorKind::Position;
     refused(
         store.append(&lease, &[tool_started(1)]).await,
         position,
         "beginning at 1",
     )?;
-    store
-        .append(&lease, &[started("gaps", 2)?])
-        .await
-        .map_err(told)?;
+    store.append(&lease, &[started("gaps", 2)?]).await?;
     refused(
         store.append(&lease, &[tool_started(0)]).await,
         position,
@@ -134,42 +131,34 @@ async fn positions_have_no_gaps(store: &dyn Store) -> Result<(), String> {
         position,
         "a gap inside one append",
     )?;
-    store.append(&lease, &[]).await.map_err(told)?;
-    store
-        .append(&lease, &[tool_started(1)])
-        .await
-        .map_err(told)?;
-    let stored = store.load("gaps").await.map_err(told)?;
+    store.append(&lease, &[]).await?;
+    store.append(&lease, &[tool_started(1)]).await?;
+    let stored = store.load("gaps").await?;
     ensure(
         stored.run.records().len() == 2,
         "a refused append left something behind",
     )
 }
 
-async fn one_writer_at_a_time(store: &dyn Store) -> Result<(), String> {
-    let lease = store.acquire("alone").await.map_err(told)?;
-    store
-        .append(&lease, &[started("alone", 3)?])
-        .await
-        .map_err(told)?;
+async fn one_writer_at_a_time(store: &dyn Store) -> Checked {
+    let lease = store.acquire("alone").await?;
+    store.append(&lease, &[started("alone", 3)?]).await?;
     let busy = StoreErrorKind::Busy;
     refused(store.acquire("alone").await, busy, "a second writer")?;
     refused(store.delete("alone").await, busy, "deleting under a writer")?;
-    store.load("alone").await.map_err(told)?;
+    store.load("alone").await?;
     drop(lease);
-    store.acquire("alone").await.map(drop).map_err(told)
+    store.acquire("alone").await?;
+    Ok(())
 }
 
-async fn an_old_lease_cannot_write(store: &dyn Store) -> Result<(), String> {
-    let first = store.acquire("fence").await.map_err(told)?;
-    store
-        .append(&first, &[started("fence", 4)?])
-        .await
-        .map_err(told)?;
+async fn an_old_lease_cannot_write(store: &dyn Store) -> Checked {
+    let first = store.acquire("fence").await?;
+    store.append(&first, &[started("fence", 4)?]).await?;
     // The first writer is cut off: its lease is given back, but it does not know.
     let stale = super::Lease::new("fence", first.fence(), ());
     drop(first);
-    let second = store.acquire("fence").await.map_err(told)?;
+    let second = store.acquire("fence").await?;
     ensure(
         second.fence() > stale.fence(),
         "fencing numbers do not grow",
@@ -180,13 +169,11 @@ async fn an_old_lease_cannot_write(store: &dyn Store) -> Result<(), String> {
         fenced,
         "writing with an old lease",
     )?;
-    store
-        .append(&second, &[tool_started(1)])
-        .await
-        .map_err(told)
+    store.append(&second, &[tool_started(1)]).await?;
+    Ok(())
 }
 
-async fn lists_are_filtered_and_ordered(store: &dyn Store) -> Result<(), String> {
+async fn lists_are_filtered_and_ordered(store: &dyn Store) -> Checked {
     let call = Call {
         id: "c".into(),
         name: "t".into(),
@@ -201,14 +188,13 @@ async fn lists_are_filtered_and_ordered(store: &dyn Store) -> Result<(), String>
     };
     let question = Asked::about(origin, QuestionKind::Confirm, &call);
     let confirmation_id = question.confirmation_id.clone();
-    let lease = store.acquire("asks").await.map_err(told)?;
+    let lease = store.acquire("asks").await?;
     let asked = record(1, Event::Asked(Box::new(question)));
     store
         .append(&lease, &[started("asks", 100)?, asked])
-        .await
-        .map_err(told)?;
+        .await?;
     let status = |status| RunFilter::all().with_status(status);
-    let paused = store.list(&status(RunStatus::Paused)).await.map_err(told)?;
+    let paused = store.list(&status(RunStatus::Paused)).await?;
     let is_it = paused.len() == 1 && paused[0].run_id == "asks" && paused[0].open_questions == 1;
     ensure(is_it, "a waiting run is not listed as paused")?;
     let answered = Event::Answered {
@@ -216,22 +202,16 @@ async fn lists_are_filtered_and_ordered(store: &dyn Store) -> Result<(), String>
         decision: Decision::Approve,
         by: Answerer::Person,
     };
-    store
-        .append(&lease, &[record(2, answered)])
-        .await
-        .map_err(told)?;
-    let paused = store.list(&status(RunStatus::Paused)).await.map_err(told)?;
+    store.append(&lease, &[record(2, answered)]).await?;
+    let paused = store.list(&status(RunStatus::Paused)).await?;
     ensure(
         paused.is_empty(),
         "an answered run is still listed as paused",
     )?;
-    let done = store
-        .list(&status(RunStatus::Finished))
-        .await
-        .map_err(told)?;
+    let done = store.list(&status(RunStatus::Finished)).await?;
     let is_it = done.len() == 1 && done[0].termination_reason == Some(TerminationReason::Success);
     ensure(is_it, "a finished run is not listed as finished")?;
-    let all = store.list(&RunFilter::all()).await.map_err(told)?;
+    let all = store.list(&RunFilter::all()).await?;
     ensure(
         all.is_sorted_by(|a, b| a.started >= b.started),
         "the newest run is not first",
@@ -240,32 +220,27 @@ async fn lists_are_filtered_and_ordered(store: &dyn Store) -> Result<(), String>
         all.first().is_some_and(|run| run.run_id == "asks"),
         "the newest run is not first",
     )?;
-    let two = store
-        .list(&RunFilter::all().with_limit(2))
-        .await
-        .map_err(told)?;
+    let two = store.list(&RunFilter::all().with_limit(2)).await?;
     ensure(
         two.len() == 2 && two[..] == all[..2],
         "the limit does not keep the newest",
     )
 }
 
-async fn deleted_runs_are_gone(store: &dyn Store) -> Result<(), String> {
-    store.delete("whole").await.map_err(told)?;
+async fn deleted_runs_are_gone(store: &dyn Store) -> Checked {
+    store.delete("whole").await?;
     refused(
         store.load("whole").await,
         StoreErrorKind::NotFound,
         "loading a deleted run",
     )?;
-    let all = store.list(&RunFilter::all()).await.map_err(told)?;
+    let all = store.list(&RunFilter::all()).await?;
     ensure(
         all.iter().all(|run| run.run_id != "whole"),
         "a deleted run is still listed",
     )?;
     // Its name can be used again, from the start.
-    let lease = store.acquire("whole").await.map_err(told)?;
-    store
-        .append(&lease, &[started("whole", 5)?])
-        .await
-        .map_err(told)
+    let lease = store.acquire("whole").await?;
+    store.append(&lease, &[started("whole", 5)?]).await?;
+    Ok(())
 }
