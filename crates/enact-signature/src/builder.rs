@@ -1,5 +1,7 @@
 //! Signatures field by field.
 
+use serde::Deserialize;
+
 use crate::{Field, Signature, SignatureError, names};
 
 /// Puts a signature together field by field.
@@ -16,9 +18,11 @@ use crate::{Field, Signature, SignatureError, names};
 /// assert_eq!(signature.arrow(), "question: str -> celsius: float");
 /// # Ok::<(), enact_signature::SignatureError>(())
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
 pub struct SignatureBuilder {
+    #[serde(default)]
     name: Option<String>,
+    #[serde(default)]
     instructions: Option<String>,
     inputs: Vec<Field>,
     outputs: Vec<Field>,

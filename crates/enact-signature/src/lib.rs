@@ -33,7 +33,7 @@ pub use builder::SignatureBuilder;
 pub use error::{SignatureError, SignatureErrorKind};
 pub use field::Field;
 pub use inputs::InputError;
-pub use names::{RESERVED_INPUTS, RESERVED_OUTPUTS};
+pub use names::{RESERVED_INPUTS, RESERVED_OUTPUTS, is_tool_name};
 pub use schema::trim_schema;
 pub use signature::Signature;
 pub use state::{FieldState, SignatureState};

@@ -18,17 +18,11 @@ pub const RESERVED_OUTPUTS: &[&str] = &[
 /// Providers refuse longer property names.
 const LONGEST: usize = 64;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    Input,
-    Output,
-}
-
 /// What is wrong, and with which field, so that a parser can point at it.
 #[derive(Debug)]
 pub(crate) struct Problem {
-    pub(crate) side: Side,
-    pub(crate) index: usize,
+    /// Which field, counted from the first input on.
+    pub(crate) place: usize,
     pub(crate) error: SignatureError,
 }
 
@@ -41,23 +35,19 @@ impl From<Problem> for SignatureError {
 /// What every signature has to satisfy.
 pub(crate) fn check(inputs: &[Field], outputs: &[Field]) -> Result<(), Problem> {
     use SignatureErrorKind::{BadDefault, DuplicateField, EmptyInputs, EmptyOutputs};
-    let empty = |side, kind, name: &str| {
-        let message = format!("a signature needs at least one {name} field");
-        Err(Problem {
-            side,
-            index: 0,
-            error: SignatureError::new(kind, message),
-        })
-    };
-    if inputs.is_empty() {
-        return empty(Side::Input, EmptyInputs, "input");
-    }
-    if outputs.is_empty() {
-        return empty(Side::Output, EmptyOutputs, "output");
+    for (side, kind, name) in [
+        (inputs, EmptyInputs, "input"),
+        (outputs, EmptyOutputs, "output"),
+    ] {
+        if side.is_empty() {
+            let message = format!("a signature needs at least one {name} field");
+            let error = SignatureError::new(kind, message);
+            return Err(Problem { place: 0, error });
+        }
     }
     let mut seen: Vec<&str> = Vec::new();
-    for (side, index, field) in placed(inputs, outputs) {
-        let problem = |error| Err(Problem { side, index, error });
+    for (place, field) in inputs.iter().chain(outputs).enumerate() {
+        let problem = |error| Err(Problem { place, error });
         if !is_name(&field.name) {
             return problem(invalid(&field.name));
         }
@@ -83,34 +73,28 @@ pub(crate) fn check(inputs: &[Field], outputs: &[Field]) -> Result<(), Problem> 
 
 /// What a signature declared by a user has to satisfy beyond that.
 pub(crate) fn check_reserved(inputs: &[Field], outputs: &[Field]) -> Result<(), Problem> {
-    for (side, index, field) in placed(inputs, outputs) {
-        let (reserved, kind) = match side {
-            Side::Input => (RESERVED_INPUTS, "input"),
-            Side::Output => (RESERVED_OUTPUTS, "output"),
-        };
+    let inputs = inputs.iter().map(|field| (field, RESERVED_INPUTS, "input"));
+    let outputs = outputs
+        .iter()
+        .map(|field| (field, RESERVED_OUTPUTS, "output"));
+    for (place, (field, reserved, kind)) in inputs.chain(outputs).enumerate() {
         if reserved.contains(&field.name.as_str()) {
             let message = format!(
                 "the {kind} name `{0}` is reserved for the agent; choose another, such as `my_{0}`",
                 field.name
             );
             let error = SignatureError::new(SignatureErrorKind::ReservedName, message);
-            return Err(Problem { side, index, error });
+            return Err(Problem { place, error });
         }
     }
     Ok(())
 }
 
-fn placed<'a>(
-    inputs: &'a [Field],
-    outputs: &'a [Field],
-) -> impl Iterator<Item = (Side, usize, &'a Field)> {
-    let side = |side, fields: &'a [Field]| {
-        fields
-            .iter()
-            .enumerate()
-            .map(move |(index, field)| (side, index, field))
-    };
-    side(Side::Input, inputs).chain(side(Side::Output, outputs))
+/// Whether models can call a tool by this name.
+#[doc(hidden)]
+pub fn is_tool_name(name: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    (1..=LONGEST).contains(&name.len()) && name.bytes().all(is_part)
 }
 
 fn is_name(name: &str) -> bool {

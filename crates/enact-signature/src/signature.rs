@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::schema::Definitions;
@@ -13,19 +13,18 @@ use crate::{Field, SignatureBuilder, SignatureError, SignatureErrorKind, Type, a
 /// What goes into a module or an agent, what must come out, and how one leads to the other.
 ///
 /// A signature is a value: operations give a new one and leave the old one as it was.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Signature {
+    #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    instructions: Instructions,
+    /// The text that was given, if one was.
+    #[serde(rename = "instructions", skip_serializing_if = "Option::is_none")]
+    explicit: Option<String>,
     inputs: Vec<Field>,
     outputs: Vec<Field>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-enum Instructions {
-    /// Made from the field names, and made anew when they change.
-    Default(String),
-    Explicit(String),
+    /// What stands for a text that was not given: made from the field names.
+    #[serde(skip)]
+    implied: String,
 }
 
 impl Signature {
@@ -43,19 +42,23 @@ impl Signature {
         arrow::parse(arrow)
     }
 
+    /// The signature of an arrow string that a macro has parsed at compile time: it parses again.
+    #[doc(hidden)]
+    pub fn parse_checked_by_macro(arrow: &str) -> Signature {
+        let parsed = Self::parse(arrow);
+        parsed.unwrap_or_else(|_| Self::builder().build_checked_by_macro())
+    }
+
     pub(crate) fn assemble(
         name: Option<String>,
         instructions: Option<String>,
         inputs: Vec<Field>,
         outputs: Vec<Field>,
     ) -> Signature {
-        let instructions = match instructions.filter(|text| !text.trim().is_empty()) {
-            Some(text) => Instructions::Explicit(text),
-            None => Instructions::Default(default_instructions(&inputs, &outputs)),
-        };
         Signature {
             name,
-            instructions,
+            explicit: instructions.filter(|text| !text.trim().is_empty()),
+            implied: default_instructions(&inputs, &outputs),
             inputs,
             outputs,
         }
@@ -69,22 +72,17 @@ impl Signature {
     /// How the inputs lead to the outputs: the text that was given, or a sentence made from the
     /// names of the fields.
     pub fn instructions(&self) -> &str {
-        match &self.instructions {
-            Instructions::Default(text) | Instructions::Explicit(text) => text,
-        }
+        self.explicit.as_deref().unwrap_or(&self.implied)
     }
 
     /// True when no text was given, so that the instructions follow the fields.
     pub fn has_default_instructions(&self) -> bool {
-        matches!(self.instructions, Instructions::Default(_))
+        self.explicit.is_none()
     }
 
     /// The text that was given, if one was.
     pub(crate) fn explicit_instructions(&self) -> Option<&str> {
-        match &self.instructions {
-            Instructions::Default(_) => None,
-            Instructions::Explicit(text) => Some(text),
-        }
+        self.explicit.as_deref()
     }
 
     /// The inputs, in order.
@@ -235,11 +233,7 @@ impl Signature {
         outputs: Vec<Field>,
     ) -> Result<Signature, SignatureError> {
         names::check(&inputs, &outputs)?;
-        Ok(self.rebuilt(
-            self.explicit_instructions().map(str::to_owned),
-            inputs,
-            outputs,
-        ))
+        Ok(self.rebuilt(self.explicit.clone(), inputs, outputs))
     }
 
     pub(crate) fn rebuilt(
@@ -315,38 +309,10 @@ impl TryFrom<&str> for Signature {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    instructions: Option<String>,
-    inputs: Vec<Field>,
-    outputs: Vec<Field>,
-}
-
-impl Serialize for Signature {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Stored {
-            name: self.name.clone(),
-            instructions: self.explicit_instructions().map(str::to_owned),
-            inputs: self.inputs.clone(),
-            outputs: self.outputs.clone(),
-        }
-        .serialize(serializer)
-    }
-}
-
 impl<'de> Deserialize<'de> for Signature {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Stored {
-            name,
-            instructions,
-            inputs,
-            outputs,
-        } = Stored::deserialize(deserializer)?;
-        names::check(&inputs, &outputs).map_err(|problem| D::Error::custom(problem.error))?;
-        Ok(Signature::assemble(name, instructions, inputs, outputs))
+        let builder = SignatureBuilder::deserialize(deserializer)?;
+        builder.build_internal().map_err(D::Error::custom)
     }
 }
 

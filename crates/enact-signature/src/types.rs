@@ -118,10 +118,14 @@ impl Type {
             1 => distinct.swap_remove(0),
             _ => Type::Union(distinct),
         };
-        if nullable {
-            Type::optional(joined)
-        } else {
-            joined
+        joined.or_null(nullable)
+    }
+
+    /// The same type, optional if null is a value of it, too.
+    pub(crate) fn or_null(self, is_null_allowed: bool) -> Type {
+        match is_null_allowed {
+            true => Type::optional(self),
+            false => self,
         }
     }
 
@@ -161,34 +165,26 @@ impl Type {
         }
     }
 
-    fn contains_schema(&self) -> bool {
-        match self {
-            Type::Schema(_) => true,
-            Type::List(inner) | Type::Dict(inner) | Type::Optional(inner) => {
-                inner.contains_schema()
-            }
-            Type::Union(members) => members.iter().any(Type::contains_schema),
-            Type::Str | Type::Int | Type::Float | Type::Bool | Type::Any | Type::Literal(_) => {
-                false
-            }
-        }
-    }
-
     /// The form that is stored: the arrow spelling where it is complete, and otherwise one object
     /// per level down to the schemas, which the spelling shows by name only.
     fn to_stored(&self) -> Value {
-        if !self.contains_schema() {
-            return Value::String(self.to_string());
-        }
-        match self {
-            Type::Schema(known) => json!({"name": known.name, "schema": known.schema}),
-            Type::List(inner) => json!({"list": inner.to_stored()}),
-            Type::Dict(inner) => json!({"dict": inner.to_stored()}),
-            Type::Optional(inner) => json!({"optional": inner.to_stored()}),
+        let (key, inner) = match self {
+            Type::Schema(known) => return json!({"name": known.name, "schema": known.schema}),
+            Type::List(inner) => ("list", inner.to_stored()),
+            Type::Dict(inner) => ("dict", inner.to_stored()),
+            Type::Optional(inner) => ("optional", inner.to_stored()),
             Type::Union(members) => {
-                json!({"union": members.iter().map(Type::to_stored).collect::<Vec<_>>()})
+                let members: Vec<_> = members.iter().map(Type::to_stored).collect();
+                match members.iter().all(Value::is_string) {
+                    true => return Value::String(self.to_string()),
+                    false => ("union", Value::Array(members)),
+                }
             }
-            plain => Value::String(plain.to_string()),
+            plain => return Value::String(plain.to_string()),
+        };
+        match inner {
+            Value::String(_) => Value::String(self.to_string()),
+            inner => json!({ key: inner }),
         }
     }
 
@@ -203,17 +199,18 @@ impl Type {
         {
             return Ok(Type::schema(name.clone(), schema.clone()));
         }
-        let mut take = |key: &str| object.remove(key);
-        if let Some(inner) = take("list") {
-            return Type::from_stored(inner).map(Type::list);
+        type Wrap = fn(Type) -> Type;
+        let wrappers: [(&str, Wrap); 3] = [
+            ("list", Type::list),
+            ("dict", Type::dict),
+            ("optional", Type::optional),
+        ];
+        for (key, wrap) in wrappers {
+            if let Some(inner) = object.remove(key) {
+                return Type::from_stored(inner).map(wrap);
+            }
         }
-        if let Some(inner) = take("dict") {
-            return Type::from_stored(inner).map(Type::dict);
-        }
-        if let Some(inner) = take("optional") {
-            return Type::from_stored(inner).map(Type::optional);
-        }
-        if let Some(Value::Array(members)) = take("union") {
+        if let Some(Value::Array(members)) = object.remove("union") {
             let members: Result<Vec<_>, _> = members.into_iter().map(Type::from_stored).collect();
             return members.map(Type::union);
         }

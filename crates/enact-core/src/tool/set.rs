@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 
-use enact_signature::Values;
+use enact_signature::{Values, is_tool_name};
+use futures_util::future::BoxFuture;
 
 use super::{Confirmation, Tool, ToolContext, ToolError, ToolFuture, ToolSpec, Toolbox};
 
@@ -157,7 +157,7 @@ pub(crate) fn check_names<'a>(
 ) -> Result<(), ToolSetError> {
     let mut known = HashSet::new();
     for name in names {
-        if !is_callable(name) {
+        if !is_tool_name(name) {
             return Err(ToolSetError::InvalidName(name.to_owned()));
         }
         if reserved.contains(&name) {
@@ -191,19 +191,9 @@ impl Tool for Ruled {
         self.tool.call(args, context)
     }
 
-    fn abandon<'a>(
-        &'a self,
-        context: ToolContext,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+    fn abandon<'a>(&'a self, context: ToolContext) -> BoxFuture<'a, ()> {
         self.tool.abandon(context)
     }
-}
-
-fn is_callable(name: &str) -> bool {
-    (1..=64).contains(&name.len())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// Tools that cannot be one set.

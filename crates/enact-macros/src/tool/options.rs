@@ -1,5 +1,6 @@
 //! The options in `#[tool(…)]`.
 
+use enact_signature::is_tool_name;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::LitStr;
@@ -93,7 +94,7 @@ impl Options {
             }
             "name" => {
                 let text = text(&key, "weather", option)?;
-                if !is_callable(&text.value()) {
+                if !is_tool_name(&text.value()) {
                     let message = format!(
                         "`{}` cannot be the name of a tool: use 1 to 64 of the characters a-z A-Z \
                          0-9 _ -",
@@ -167,13 +168,6 @@ fn once<T>(
         Some(_) => Err(option.error(format!("`{key}` is given twice"))),
         None => Ok(()),
     }
-}
-
-fn is_callable(name: &str) -> bool {
-    (1..=64).contains(&name.len())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// `1m30s` in milliseconds.

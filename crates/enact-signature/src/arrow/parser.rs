@@ -1,8 +1,8 @@
 //! Fields, sides and the whole signature.
 
 use super::lexer::{Placed, Token, lex};
-use crate::names::{self, Problem, Side};
-use crate::{Field, Signature, SignatureBuilder, SignatureError, SignatureErrorKind, Type, fit};
+use crate::names::{self, Problem};
+use crate::{Field, Signature, SignatureError, SignatureErrorKind, Type, fit};
 
 const EXAMPLE: &str = "write `inputs -> outputs`, such as `question: str -> answer: str`";
 
@@ -219,22 +219,17 @@ fn assemble(
     inputs: Vec<PlacedField>,
     outputs: Vec<PlacedField>,
 ) -> Result<Signature, SignatureError> {
-    let (inputs, input_columns): (Vec<Field>, Vec<usize>) = inputs.into_iter().unzip();
-    let (outputs, output_columns): (Vec<Field>, Vec<usize>) = outputs.into_iter().unzip();
-    let place = |problem: Problem| {
-        let columns = match problem.side {
-            Side::Input => &input_columns,
-            Side::Output => &output_columns,
-        };
-        match columns.get(problem.index) {
-            Some(column) => problem.error.at(*column),
-            None => problem.error,
-        }
+    let columns = inputs.iter().chain(&outputs).map(|(_, column)| *column);
+    let columns: Vec<usize> = columns.collect();
+    let fields = |side: Vec<PlacedField>| -> Vec<Field> {
+        side.into_iter().map(|(field, _)| field).collect()
+    };
+    let (inputs, outputs) = (fields(inputs), fields(outputs));
+    let place = |Problem { place, error }| match columns.get(place) {
+        Some(column) => error.at(*column),
+        None => error,
     };
     names::check(&inputs, &outputs).map_err(place)?;
     names::check_reserved(&inputs, &outputs).map_err(place)?;
-    SignatureBuilder::default()
-        .inputs(inputs)
-        .outputs(outputs)
-        .build()
+    Ok(Signature::assemble(None, None, inputs, outputs))
 }

@@ -10,14 +10,6 @@ use crate::{SignatureError, SignatureErrorKind, Type, did_you_mean};
 const ALLOWED: &str = "str, int, float, bool, any, list[T], dict[str, T], Literal[\"a\", \"b\"], \
                        Optional[T], A | B";
 
-/// All spellings, for "did you mean", the preferred ones first.
-const SPELLINGS: [&str; 43] = [
-    "str", "int", "float", "bool", "any", "list", "dict", "Literal", "Optional", "Union", "None",
-    "String", "string", "integer", "number", "double", "boolean", "Any", "Value", "object",
-    "array", "List", "Dict", "Vec", "Option", "HashMap", "BTreeMap", "i8", "i16", "i32", "i64",
-    "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "f32", "f64", "null", "map",
-];
-
 /// What a type name stands for, before its arguments are read.
 enum Head {
     Plain(Type),
@@ -29,22 +21,37 @@ enum Head {
     Null,
 }
 
-fn head(name: &str) -> Option<Head> {
-    Some(match name {
-        "str" | "String" | "string" => Head::Plain(Type::Str),
-        "int" | "integer" | "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16"
-        | "u32" | "u64" | "u128" | "usize" => Head::Plain(Type::Int),
-        "float" | "number" | "double" | "f32" | "f64" => Head::Plain(Type::Float),
-        "bool" | "boolean" => Head::Plain(Type::Bool),
-        "any" | "Any" | "Value" => Head::Plain(Type::Any),
-        "list" | "List" | "array" | "Vec" => Head::List,
-        "dict" | "Dict" | "object" | "map" | "HashMap" | "BTreeMap" => Head::Dict,
-        "Literal" | "literal" => Head::Literal,
-        "Optional" | "Option" | "optional" => Head::Optional,
-        "Union" => Head::Union,
-        "None" | "null" => Head::Null,
-        _ => return None,
-    })
+/// What types are called, the preferred spelling of each first.
+static SPELLINGS: [(Head, &[&str]); 11] = [
+    (Head::Plain(Type::Str), &["str", "String", "string"]),
+    (
+        Head::Plain(Type::Int),
+        &[
+            "int", "integer", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32",
+            "u64", "u128", "usize",
+        ],
+    ),
+    (
+        Head::Plain(Type::Float),
+        &["float", "number", "double", "f32", "f64"],
+    ),
+    (Head::Plain(Type::Bool), &["bool", "boolean"]),
+    (Head::Plain(Type::Any), &["any", "Any", "Value"]),
+    (Head::List, &["list", "List", "array", "Vec"]),
+    (
+        Head::Dict,
+        &["dict", "Dict", "object", "map", "HashMap", "BTreeMap"],
+    ),
+    (Head::Literal, &["Literal", "literal"]),
+    (Head::Optional, &["Optional", "Option", "optional"]),
+    (Head::Union, &["Union"]),
+    (Head::Null, &["None", "null"]),
+];
+
+fn head(name: &str) -> Option<&'static Head> {
+    let mut known = SPELLINGS.iter();
+    let (head, _) = known.find(|(_, spellings)| spellings.contains(&name))?;
+    Some(head)
 }
 
 /// A member of a union: null is no type of its own.
@@ -59,12 +66,7 @@ fn join(members: Vec<Member>, column: usize) -> Result<Type, SignatureError> {
             column,
         ));
     }
-    let joined = Type::union(types);
-    Ok(if nullable {
-        Type::optional(joined)
-    } else {
-        joined
-    })
+    Ok(Type::union(types).or_null(nullable))
 }
 
 impl Parser {
@@ -121,12 +123,12 @@ impl Parser {
                 format!("`{name}` takes no types in brackets"),
                 self.column(),
             )),
-            Head::Plain(ty) => Ok(Some(ty)),
+            Head::Plain(ty) => Ok(Some(ty.clone())),
             Head::Null => Ok(None),
             Head::List if !self.at_opening() => Ok(Some(Type::list(Type::Any))),
             Head::Dict if !self.at_opening() => Ok(Some(Type::dict(Type::Any))),
             _ if !self.at_opening() => Err(syntax(
-                format!("`{name}` needs brackets: {}", example(&head)),
+                format!("`{name}` needs brackets: {}", example(head)),
                 self.column(),
             )),
             Head::Literal => self.literal().map(Some),
@@ -199,14 +201,9 @@ impl Parser {
         }
         self.close(close, "Literal", values.len())?;
         let literal = (!values.is_empty()).then(|| Type::literal(values));
-        join(
-            if nullable {
-                vec![literal, None]
-            } else {
-                vec![literal]
-            },
-            start,
-        )
+        let mut members = vec![literal];
+        members.extend(nullable.then_some(None));
+        join(members, start)
     }
 
     fn at_opening(&self) -> bool {
@@ -239,7 +236,8 @@ fn example(head: &Head) -> &'static str {
 }
 
 fn unknown(name: &str, column: usize) -> SignatureError {
-    let near = match did_you_mean(name, SPELLINGS)[..] {
+    let spellings = SPELLINGS.iter().flat_map(|(_, spellings)| *spellings);
+    let near = match did_you_mean(name, spellings.copied())[..] {
         [nearest, ..] => format!(", did you mean `{nearest}`?"),
         [] => ";".to_owned(),
     };

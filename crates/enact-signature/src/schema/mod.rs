@@ -20,18 +20,16 @@ fn definition_name(reference: &str) -> Option<&str> {
         .filter(|name| !name.contains('/'))
 }
 
-/// Calls `visit` on every `$ref` of a schema, so that it can be collected or changed.
+/// Calls `visit` on the keywords of every schema in a document, the outer ones first.
 ///
 /// Values that only look like schemas (defaults, constants, examples) are left alone.
-fn visit_references(schema: &mut Value, visit: &mut impl FnMut(&mut String)) {
+fn visit_schemas(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
     match schema {
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|item| visit_references(item, visit)),
+        Value::Array(items) => items.iter_mut().for_each(|item| visit_schemas(item, visit)),
         Value::Object(object) => {
+            visit(object);
             for (key, value) in object.iter_mut() {
                 match (key.as_str(), value) {
-                    ("$ref", Value::String(reference)) => visit(reference),
                     ("enum" | "const" | "default" | "examples", _) => {}
                     // The keys of these are names, not keywords.
                     (
@@ -39,13 +37,22 @@ fn visit_references(schema: &mut Value, visit: &mut impl FnMut(&mut String)) {
                         Value::Object(named),
                     ) => named
                         .values_mut()
-                        .for_each(|inner| visit_references(inner, visit)),
-                    (_, other) => visit_references(other, visit),
+                        .for_each(|inner| visit_schemas(inner, visit)),
+                    (_, other) => visit_schemas(other, visit),
                 }
             }
         }
         _ => {}
     }
+}
+
+/// Calls `visit` on every `$ref` of a schema, so that it can be collected or changed.
+fn visit_references(schema: &mut Value, visit: &mut impl FnMut(&mut String)) {
+    visit_schemas(schema, &mut |object| {
+        if let Some(Value::String(reference)) = object.get_mut("$ref") {
+            visit(reference);
+        }
+    });
 }
 
 /// The references of a schema.

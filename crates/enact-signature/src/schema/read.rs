@@ -59,32 +59,26 @@ impl Reader<'_> {
             return Some(Type::Any);
         }
         if let Some(Value::String(reference)) = object.get("$ref") {
-            return if only(&["$ref"]) {
-                self.referenced(reference, depth)
-            } else {
-                None
+            return match only(&["$ref"]) {
+                true => self.referenced(reference, depth),
+                false => None,
             };
         }
         if let Some(Value::Array(members)) = object.get("anyOf") {
-            return if only(&["anyOf"]) {
-                self.any_of(members, depth)
-            } else {
-                None
+            return match only(&["anyOf"]) {
+                true => self.any_of(members, depth),
+                false => None,
             };
         }
-        if let Some(Value::Array(values)) = object.get("enum") {
-            return if only(&["enum", "type"]) {
-                enumeration(values)
-            } else {
-                None
-            };
-        }
-        if let Some(value) = object.get("const") {
-            let values = std::slice::from_ref(value);
-            return if only(&["const", "type"]) {
-                enumeration(values)
-            } else {
-                None
+        let values = match (object.get("enum"), object.get("const")) {
+            (Some(Value::Array(values)), _) => Some((values.as_slice(), "enum")),
+            (_, Some(value)) => Some((std::slice::from_ref(value), "const")),
+            _ => None,
+        };
+        if let Some((values, keyword)) = values {
+            return match only(&[keyword, "type"]) {
+                true => enumeration(values),
+                false => None,
             };
         }
         match object.get("type")? {
@@ -140,11 +134,7 @@ impl Reader<'_> {
             self.read(&Value::Object(single), None, depth - 1)
         };
         let joined = Type::union(kinds.into_iter().map(alone));
-        Some(if nulls.is_empty() {
-            joined
-        } else {
-            Type::optional(joined)
-        })
+        Some(joined.or_null(!nulls.is_empty()))
     }
 
     fn any_of(&self, members: &[Value], depth: usize) -> Option<Type> {
@@ -162,12 +152,7 @@ impl Reader<'_> {
             return None;
         }
         let nullable = types.len() < members.len();
-        let joined = Type::union(types);
-        Some(if nullable {
-            Type::optional(joined)
-        } else {
-            joined
-        })
+        Some(Type::union(types).or_null(nullable))
     }
 
     fn referenced(&self, reference: &str, depth: usize) -> Option<Type> {
@@ -205,11 +190,7 @@ fn enumeration(values: &[Value]) -> Option<Type> {
         return None;
     }
     let literal = Type::literal(values.into_iter().cloned());
-    Some(if nulls.is_empty() {
-        literal
-    } else {
-        Type::optional(literal)
-    })
+    Some(literal.or_null(!nulls.is_empty()))
 }
 
 /// The widths of Rust's integers are not kept, but a range that was asked for must not be lost.

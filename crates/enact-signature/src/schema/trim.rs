@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::DEFINITIONS;
+use super::visit_schemas;
 
 /// Removes from a schema what tells a model nothing: `$schema`, the titles of types, and the
 /// number formats that JSON Schema does not know (`int64`, `double`).
@@ -10,31 +10,16 @@ use super::DEFINITIONS;
 /// Read a [`Type`](crate::Type) from a schema before trimming it: titles name types, and formats
 /// tell the range of an integer from one that was asked for.
 pub fn trim_schema(schema: &mut Value) {
-    match schema {
-        Value::Array(items) => items.iter_mut().for_each(trim_schema),
-        Value::Object(object) => {
-            object.shift_remove("$schema");
-            if object.get("title").is_some_and(Value::is_string) {
-                object.shift_remove("title");
-            }
-            let format = object.get("format").and_then(Value::as_str);
-            if format.is_some_and(is_number_format) {
-                object.shift_remove("format");
-            }
-            for (key, value) in object.iter_mut() {
-                match (key.as_str(), value) {
-                    ("enum" | "const" | "default" | "examples", _) => {}
-                    // The keys of these are names, one of which may be `title`.
-                    (
-                        "properties" | "patternProperties" | "dependentSchemas" | DEFINITIONS,
-                        Value::Object(named),
-                    ) => named.values_mut().for_each(trim_schema),
-                    (_, other) => trim_schema(other),
-                }
-            }
+    visit_schemas(schema, &mut |object| {
+        object.shift_remove("$schema");
+        if object.get("title").is_some_and(Value::is_string) {
+            object.shift_remove("title");
         }
-        _ => {}
-    }
+        let format = object.get("format").and_then(Value::as_str);
+        if format.is_some_and(is_number_format) {
+            object.shift_remove("format");
+        }
+    });
 }
 
 fn is_number_format(format: &str) -> bool {
