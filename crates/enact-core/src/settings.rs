@@ -84,13 +84,7 @@ impl Settings {
     }
 }
 
-static GLOBAL: RwLock<Settings> = RwLock::new(Settings {
-    model: None,
-    adapter: None,
-    content_in_spans: None,
-    secrets: None,
-    seal_key: None,
-});
+static GLOBAL: LazyLock<RwLock<Settings>> = LazyLock::new(RwLock::default);
 
 tokio::task_local! {
     static SCOPED: Settings;

@@ -8,7 +8,7 @@ use super::compose::{Module, Part};
 use super::core::{Core, Kind, Wiring};
 use super::{ChainOfThought, Predict, ReAct};
 use crate::adapter::{AdapterChoice, Completion};
-use crate::driver::{AfterCall, BeforeCall, Condition};
+use crate::driver::Hook;
 use crate::error::Error;
 use crate::model::{LanguageModel, ModelOptions, Prices};
 use crate::predictor::{Demo, SavedModule};
@@ -40,6 +40,7 @@ const THOUGHT_PROMPT: &str = "Before each call say in plain text what you know, 
 /// # Ok::<_, enact::Error>(())
 /// ```
 #[must_use = "a builder does nothing until it is built"]
+#[derive(Clone)]
 pub struct Builder<M> {
     signature: Result<Signature, SignatureError>,
     instructions: Option<String>,
@@ -269,7 +270,7 @@ impl<S: Shape> Builder<ReAct<S>> {
         mut self,
         check: impl Fn(&crate::run::Call) -> Verdict + Send + Sync + 'static,
     ) -> Self {
-        self.wiring.before_call = Some(BeforeCall::new(check));
+        self.wiring.before_call = Some(Hook(Arc::new(check)));
         self
     }
 
@@ -279,7 +280,7 @@ impl<S: Shape> Builder<ReAct<S>> {
         mut self,
         change: impl Fn(&crate::run::Call, Observation) -> Observation + Send + Sync + 'static,
     ) -> Self {
-        self.wiring.after_call = Some(AfterCall::new(change));
+        self.wiring.after_call = Some(Hook(Arc::new(change)));
         self
     }
 
@@ -289,7 +290,7 @@ impl<S: Shape> Builder<ReAct<S>> {
         mut self,
         condition: impl Fn(&TraceStep) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.wiring.condition = Some(Condition::new(condition));
+        self.wiring.condition = Some(Hook(Arc::new(condition)));
         self
     }
 
@@ -319,27 +320,6 @@ fn confidence() -> Field {
     let schema = serde_json::json!({"type": "number", "minimum": 0, "maximum": 1});
     Field::new(CONFIDENCE, Type::schema(CONFIDENCE, schema))
         .describe("How sure you are of the other outputs: from 0, a guess, to 1, certain.")
-}
-
-impl<M> Clone for Builder<M> {
-    fn clone(&self) -> Self {
-        Self {
-            signature: self.signature.clone(),
-            instructions: self.instructions.clone(),
-            tools: self.tools.clone(),
-            confirmations: self.confirmations.clone(),
-            completion: self.completion,
-            has_confidence: self.has_confidence,
-            demos: self.demos.clone(),
-            options: self.options.clone(),
-            limits: self.limits,
-            rules: self.rules.clone(),
-            thought_prompt: self.thought_prompt.clone(),
-            saved: self.saved.clone(),
-            wiring: self.wiring.clone(),
-            module: PhantomData,
-        }
-    }
 }
 
 impl<M> fmt::Debug for Builder<M> {

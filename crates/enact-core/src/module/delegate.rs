@@ -1,16 +1,16 @@
 //! An agent as a tool of another.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::module_tool::output_of;
+use super::module_tool::{no_answer, output_of};
 use super::{Confirmations, Outcome, Paused, ReAct};
 use crate::error::{Error, ErrorKind};
 use crate::run::store::{MemoryStore, Store, StoreErrorKind};
-use crate::run::{ConfirmationStatus, Parent, Question, Run};
+use crate::run::{ConfirmationStatus, Parent, Question};
 use crate::signature::{Dynamic, Shape, Signature, Values};
 use crate::tool::{Effect, Tool, ToolContext, ToolError, ToolFuture, ToolOutput, ToolSpec};
 
@@ -177,12 +177,8 @@ fn run_id(context: &ToolContext) -> String {
     context.idempotency_key.replace(':', ".")
 }
 
-/// What the calling model is told of a failure. What was spent until then counts.
 fn told(error: &Error) -> ToolError {
-    let run = error.run();
-    let usage = run.map(Run::usage).unwrap_or_default();
-    let cost = run.and_then(Run::cost).unwrap_or_default();
-    ToolError::new(format!("the agent came to no answer: {error}")).costing(usage, cost)
+    no_answer("agent", error)
 }
 
 impl Tool for AgentTool {
@@ -194,10 +190,7 @@ impl Tool for AgentTool {
         Box::pin(self.delegate(args, context))
     }
 
-    fn abandon<'a>(
-        &'a self,
-        context: ToolContext,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+    fn abandon<'a>(&'a self, context: ToolContext) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let cancelled = CancellationToken::new();
             cancelled.cancel();

@@ -1,7 +1,6 @@
 //! One tool that hands over to one of several agents, by name.
 
-use std::pin::Pin;
-
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::AgentTool;
@@ -94,10 +93,7 @@ impl Tool for HandOver {
         agent.call(inputs, context)
     }
 
-    fn abandon<'a>(
-        &'a self,
-        context: ToolContext,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+    fn abandon<'a>(&'a self, context: ToolContext) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             // Only the one that was called has a run for this call.
             for agent in &self.agents {

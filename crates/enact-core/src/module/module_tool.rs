@@ -5,6 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::compose::{Completed, Module};
+use crate::error::Error;
+use crate::run::Run;
 use crate::signature::Values;
 use crate::tool::{Effect, Tool, ToolContext, ToolError, ToolFuture, ToolOutput, ToolSpec};
 
@@ -67,16 +69,18 @@ impl Tool for ModuleTool {
         Box::pin(async move {
             match self.module.forward(args).await {
                 Ok(done) => Ok(output_of(done)),
-                Err(error) => {
-                    let run = error.run();
-                    let usage = run.map(|run| run.usage()).unwrap_or_default();
-                    let cost = run.and_then(|run| run.cost()).unwrap_or_default();
-                    let message = format!("the program came to no answer: {error}");
-                    Err(ToolError::new(message).costing(usage, cost))
-                }
+                Err(error) => Err(no_answer("program", &error)),
             }
         })
     }
+}
+
+/// What the calling model is told of a failure. What was spent until then counts.
+pub(super) fn no_answer(who: &str, error: &Error) -> ToolError {
+    let run = error.run();
+    let usage = run.map(Run::usage).unwrap_or_default();
+    let cost = run.and_then(Run::cost).unwrap_or_default();
+    ToolError::new(format!("the {who} came to no answer: {error}")).costing(usage, cost)
 }
 
 /// What a program gave, as the output of a tool: the value itself if there is only one.

@@ -16,9 +16,9 @@ mod spec;
 mod toolbox;
 
 use std::fmt;
-use std::pin::Pin;
 
 use enact_signature::Values;
+use futures_util::future::BoxFuture;
 
 pub use confirmation::Confirmation;
 pub use context::{Progress, ToolContext};
@@ -32,7 +32,7 @@ pub use spec::{Effect, ToolSpec};
 pub use toolbox::Toolbox;
 
 /// The future of one tool call.
-pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;
+pub type ToolFuture<'a> = BoxFuture<'a, Result<ToolOutput, ToolError>>;
 
 /// Something an agent can do. Implemented by `#[tool]`, [`FnTool`] and by hand; called by drivers.
 #[diagnostic::on_unimplemented(
@@ -50,10 +50,7 @@ pub trait Tool: Send + Sync {
     /// Lets go of a call that was started and will not be taken up again, because the run was
     /// cancelled or its time is up. For tools that keep something for it outside this process;
     /// there are ten seconds for it.
-    fn abandon<'a>(
-        &'a self,
-        context: ToolContext,
-    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+    fn abandon<'a>(&'a self, context: ToolContext) -> BoxFuture<'a, ()> {
         let _ = context;
         Box::pin(std::future::ready(()))
     }

@@ -1,7 +1,8 @@
 //! Tools that may change while agents use them.
 
-use std::pin::Pin;
 use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
 
 use super::{Tool, ToolError};
 
@@ -18,5 +19,5 @@ pub trait Toolbox: Send + Sync {
     /// Takes in what has changed since it was last known. Asked before every step, so it should
     /// cost nothing while nothing has changed. After an error the tools are those known before, and
     /// it is asked again before the next step.
-    fn refresh<'a>(&'a self) -> Pin<Box<dyn Future<Output = Result<(), ToolError>> + Send + 'a>>;
+    fn refresh<'a>(&'a self) -> BoxFuture<'a, Result<(), ToolError>>;
 }
