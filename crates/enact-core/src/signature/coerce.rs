@@ -9,25 +9,27 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::{Number, Value};
 
-use super::exact;
 use super::problems::{shown, spoken_path};
+use super::{exact, integers};
 
 /// The largest whole number up to which every whole `f64` is exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
-/// How many nodes [`whole_numbers`] visits at most, and how deep it goes: a schema may refer to
-/// itself for ever.
-const FUEL: usize = 100_000;
-const DEPTH: usize = 400;
-
 /// A change at one place.
 #[derive(Debug)]
 pub(super) struct Edit {
     path: String,
+    /// What stands there, unless it was removed.
     old: Value,
-    /// `None` removes the property.
-    new: Option<Value>,
-    /// Puts a removed property back instead: it turned out to be required.
-    restore: bool,
+    change: Change,
+}
+
+#[derive(Debug)]
+enum Change {
+    Replace(Value),
+    /// Removes the property.
+    Remove,
+    /// Puts a removed property back: it turned out to be required.
+    Restore,
 }
 
 /// What was changed so far, and what has to stay.
@@ -50,46 +52,45 @@ impl Session {
     fn answer(&self, error: &ValidationError<'_>) -> Option<Vec<Edit>> {
         let path = error.instance_path().as_str();
         let instance = error.instance();
-        let edit = |new| {
+        let edit = |change| {
             Some(vec![Edit {
                 path: path.to_owned(),
                 old: instance.clone().into_owned(),
-                new,
-                restore: false,
+                change,
             }])
         };
+        let replace = |new| edit(Change::Replace(new));
+        let is_removable = !path.is_empty() && !self.kept.contains(path);
         match error.kind() {
             ValidationErrorKind::Type { kind } => match instance.as_ref() {
-                Value::Null => {
-                    let removable = !path.is_empty() && !self.kept.contains(path);
-                    removable.then(|| edit(None)).flatten()
-                }
-                value => edit(Some(to_type(value, kind)?)),
+                Value::Null if is_removable => edit(Change::Remove),
+                value => replace(to_type(value, kind)?),
             },
             ValidationErrorKind::Enum { options } => match instance.as_ref() {
-                Value::Null if !path.is_empty() && !self.kept.contains(path) => edit(None),
-                value => edit(Some(to_option(value, options.as_array()?)?)),
+                Value::Null if is_removable => edit(Change::Remove),
+                value => replace(to_option(value, options.as_array()?)?),
             },
-            ValidationErrorKind::Constant { expected_value } => edit(Some(to_option(
-                instance,
-                std::slice::from_ref(expected_value.as_ref()),
-            )?)),
+            ValidationErrorKind::Constant { expected_value } => {
+                replace(to_option(instance, std::slice::from_ref(expected_value))?)
+            }
+            ValidationErrorKind::Custom { .. } => {
+                replace(Value::Number(integers::whole(instance)?))
+            }
             ValidationErrorKind::AnyOf { context }
-            | ValidationErrorKind::OneOfNotValid { context } => context.iter().find_map(|branch| {
-                let edits: Option<Vec<_>> = branch.iter().map(|error| self.answer(error)).collect();
-                edits
-                    .map(|edits| edits.into_iter().flatten().collect::<Vec<_>>())
-                    .filter(|edits| !edits.is_empty())
-            }),
+            | ValidationErrorKind::OneOfNotValid { context } => {
+                nearest_first(context).find_map(|branch| {
+                    let edits: Option<Vec<_>> =
+                        branch.iter().map(|error| self.answer(error)).collect();
+                    edits
+                        .map(|edits| edits.into_iter().flatten().collect::<Vec<_>>())
+                        .filter(|edits| !edits.is_empty())
+                })
+            }
             ValidationErrorKind::Required { property } => {
                 let path = format!("{path}/{}", escape_pointer(property.as_str()?));
                 self.removed.contains(&path).then(|| {
-                    vec![Edit {
-                        path,
-                        old: Value::Null,
-                        new: Some(Value::Null),
-                        restore: true,
-                    }]
+                    let (old, change) = (Value::Null, Change::Restore);
+                    vec![Edit { path, old, change }]
                 })
             }
             _ => None,
@@ -106,28 +107,13 @@ impl Session {
     }
 
     fn apply_one(&mut self, edit: Edit, value: &mut Value) -> bool {
-        let Edit {
-            path,
-            old,
-            new,
-            restore,
-        } = edit;
-        if restore {
-            let Some((object, key)) = parent_object(value, &path) else {
-                return false;
-            };
-            object.insert(key, Value::Null);
-            self.notes.retain(|(at, _)| *at != path);
-            self.removed.remove(&path);
-            self.kept.insert(path);
-            return true;
-        }
+        let Edit { path, old, change } = edit;
         // Two errors about one place: the first edit may have answered both.
-        if value.pointer(&path) != Some(&old) {
+        if !matches!(change, Change::Restore) && value.pointer(&path) != Some(&old) {
             return false;
         }
-        match new {
-            Some(new) => {
+        match change {
+            Change::Replace(new) => {
                 let note = format!("{}: {} → {}", spoken_path(&path), shown(&old), shown(&new));
                 let Some(place) = value.pointer_mut(&path) else {
                     return false;
@@ -135,7 +121,7 @@ impl Session {
                 *place = new;
                 self.notes.push((path, note));
             }
-            None => {
+            Change::Remove => {
                 let Some((object, key)) = parent_object(value, &path) else {
                     self.kept.insert(path);
                     return false;
@@ -146,6 +132,15 @@ impl Session {
                 self.notes.push((path.clone(), note));
                 self.removed.insert(path);
             }
+            Change::Restore => {
+                let Some((object, key)) = parent_object(value, &path) else {
+                    return false;
+                };
+                object.insert(key, Value::Null);
+                self.notes.retain(|(at, _)| *at != path);
+                self.removed.remove(&path);
+                self.kept.insert(path);
+            }
         }
         true
     }
@@ -153,6 +148,30 @@ impl Session {
     /// What was coerced, in words.
     pub(super) fn into_notes(self) -> Vec<String> {
         self.notes.into_iter().map(|(_, note)| note).collect()
+    }
+}
+
+type Branch = Vec<ValidationError<'static>>;
+
+/// The branches that a value fits as a number, but not as it is written, before the others.
+fn nearest_first(branches: &[Branch]) -> impl Iterator<Item = &Branch> {
+    let fits = |branch: &&Branch| branch.iter().all(is_about_spelling);
+    let others = move |branch: &&Branch| !fits(branch);
+    branches
+        .iter()
+        .filter(fits)
+        .chain(branches.iter().filter(others))
+}
+
+fn is_about_spelling(error: &ValidationError<'_>) -> bool {
+    match error.kind() {
+        ValidationErrorKind::Custom { .. } => true,
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            context
+                .iter()
+                .any(|branch| branch.iter().all(is_about_spelling))
+        }
+        _ => false,
     }
 }
 
@@ -310,24 +329,6 @@ fn significant_digits(text: &str) -> usize {
     digits.trim_matches('0').len()
 }
 
-/// The integer of 64 bits that a float is. The lowest one is left out: what is just below it has the
-/// same float.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "whole and within the range"
-)]
-fn whole(float: f64) -> Option<Number> {
-    const SIGNED: f64 = 9_223_372_036_854_775_808.0;
-    if float.fract() != 0.0 {
-        return None;
-    }
-    if float.abs() < SIGNED {
-        return Some((float as i64).into());
-    }
-    (float > 0.0 && float < 2.0 * SIGNED).then(|| (float as u64).into())
-}
-
 /// The one option that a value means, up to quotes, brackets, case and word separators.
 pub(crate) fn to_option(value: &Value, options: &[Value]) -> Option<Value> {
     let text = match value {
@@ -390,103 +391,4 @@ fn strip_wrapping(text: &str) -> &str {
         .strip_suffix(['.', ','])
         .unwrap_or(inner)
         .trim_matches(is_wrapping)
-}
-
-/// Writes whole numbers in integer places without their `.0`. To a schema `2.0` is the integer 2;
-/// to a Rust `i64` it is not.
-pub(super) fn whole_numbers(schema: &Value, value: &mut Value, notes: &mut Vec<String>) {
-    let mut walk = Walk {
-        root: schema,
-        notes,
-        fuel: FUEL,
-        depth: 0,
-    };
-    walk.visit(schema, value, &mut String::new());
-}
-
-struct Walk<'a> {
-    root: &'a Value,
-    notes: &'a mut Vec<String>,
-    fuel: usize,
-    depth: usize,
-}
-
-impl<'a> Walk<'a> {
-    fn visit(&mut self, schema: &'a Value, value: &mut Value, path: &mut String) {
-        if self.fuel == 0 || self.depth == DEPTH {
-            return;
-        }
-        self.fuel -= 1;
-        self.depth += 1;
-        self.look_at(schema, value, path);
-        self.depth -= 1;
-    }
-
-    fn look_at(&mut self, schema: &'a Value, value: &mut Value, path: &mut String) {
-        if let Some(reference) = schema["$ref"].as_str() {
-            let target = reference
-                .strip_prefix('#')
-                .and_then(|at| self.root.pointer(at));
-            if let Some(target) = target.filter(|target| !std::ptr::eq(*target, schema)) {
-                self.visit(target, value, path);
-            }
-        }
-        for keyword in ["anyOf", "oneOf", "allOf"] {
-            for branch in schema[keyword].as_array().into_iter().flatten() {
-                self.visit(branch, value, path);
-            }
-        }
-        match value {
-            Value::Number(number) => {
-                let wants = |ty: &Value| ty == "integer";
-                let integer = match &schema["type"] {
-                    Value::Array(types) => types.iter().any(wants),
-                    single => wants(single),
-                };
-                let exact = number
-                    .as_f64()
-                    .filter(|_| integer && number.is_f64())
-                    .and_then(whole);
-                if let Some(exact) = exact {
-                    self.notes
-                        .push(format!("{}: {number} → {exact}", spoken_path(path)));
-                    *value = Value::Number(exact);
-                }
-            }
-            Value::Array(items) => {
-                for (index, item) in items.iter_mut().enumerate() {
-                    let by_position = &schema["prefixItems"][index];
-                    let item_schema = if by_position.is_null() {
-                        &schema["items"]
-                    } else {
-                        by_position
-                    };
-                    self.enter(item_schema, item, path, &index.to_string());
-                }
-            }
-            Value::Object(fields) => {
-                for (name, field) in fields.iter_mut() {
-                    let own = &schema["properties"][name];
-                    let field_schema = if own.is_null() {
-                        &schema["additionalProperties"]
-                    } else {
-                        own
-                    };
-                    self.enter(field_schema, field, path, &escape_pointer(name));
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn enter(&mut self, schema: &'a Value, value: &mut Value, path: &mut String, step: &str) {
-        if !schema.is_object() {
-            return;
-        }
-        let length = path.len();
-        path.push('/');
-        path.push_str(step);
-        self.visit(schema, value, path);
-        path.truncate(length);
-    }
 }

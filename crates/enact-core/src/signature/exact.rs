@@ -5,10 +5,8 @@
 //! was written, for a validator to convert exactly or to refuse, and both are told.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::fmt;
+use std::collections::HashSet;
 
-use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
 /// Numbers of other languages that JSON does not have.
@@ -29,12 +27,39 @@ pub(crate) struct Exact {
 pub(crate) fn parse(text: &str) -> Result<Exact, serde_json::Error> {
     let mut kept = Vec::new();
     let text = quoted(text, &mut kept);
-    let twice = RefCell::default();
-    let mut reader = serde_json::Deserializer::from_str(&text);
-    let value = Reader { twice: &twice }.deserialize(&mut reader)?;
-    reader.end()?;
-    let twice = twice.into_inner();
+    let value = serde_json::from_str(&text)?;
+    let twice = given_twice(&text);
     Ok(Exact { value, kept, twice })
+}
+
+/// What is told of the keys that are given twice in an object of this JSON text.
+fn given_twice(text: &str) -> Vec<String> {
+    let bytes = text.as_bytes();
+    // The keys of each object or list that is open.
+    let mut open: Vec<HashSet<String>> = Vec::new();
+    let mut twice = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'{' | b'[' => open.push(HashSet::new()),
+            b'}' | b']' => drop(open.pop()),
+            b'"' => {
+                let end = end_of_string(bytes, at);
+                let is_key = text[end..].trim_start().starts_with(':');
+                let key = is_key.then(|| serde_json::from_str::<String>(&text[at..end]));
+                if let (Some(Ok(key)), Some(known)) = (key, open.last_mut())
+                    && let Some(key) = known.replace(key)
+                {
+                    twice.push(format!("`{key}` is given twice: the last value counts"));
+                }
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    twice
 }
 
 /// The text with every number that would become another one in quotes.
@@ -156,80 +181,6 @@ pub(super) fn integer(text: &str) -> Option<Number> {
     signed
         .or_else(|_| digits.parse::<u64>().map(Number::from))
         .ok()
-}
-
-/// Builds a value, and notes keys that are given twice.
-#[derive(Clone, Copy)]
-struct Reader<'n> {
-    twice: &'n RefCell<Vec<String>>,
-}
-
-impl<'de> DeserializeSeed<'de> for Reader<'_> {
-    type Value = Value;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
-        from.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Reader<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
-        let number = Number::from_f64(value);
-        number
-            .map(Value::Number)
-            .ok_or_else(|| E::custom("a number out of range"))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(self)? {
-            list.push(item);
-        }
-        Ok(Value::Array(list))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
-        let mut map = serde_json::Map::new();
-        while let Some(key) = fields.next_key::<String>()? {
-            let value = fields.next_value_seed(self)?;
-            if map.contains_key(&key) {
-                let mut twice = self.twice.try_borrow_mut().map_err(A::Error::custom)?;
-                twice.push(format!("`{key}` is given twice: the last value counts"));
-            }
-            map.insert(key, value);
-        }
-        Ok(Value::Object(map))
-    }
 }
 
 #[cfg(test)]

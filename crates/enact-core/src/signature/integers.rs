@@ -4,9 +4,52 @@
 //! float is an integer. So every integer of a schema gets the bounds of 64 bits: what is beyond is a
 //! problem that is told, not another number.
 
-use serde_json::{Map, Value, json};
+use jsonschema::{Keyword, ValidationError, ValidationOptions};
+use serde_json::{Map, Number, Value, json};
 
-/// The schema with bounds for its integers.
+/// The keyword of integers that have to be written as such: to a schema `2.0` is the integer 2; to a
+/// Rust `i64` it is not.
+const WRITTEN_WHOLE: &str = "x-written-whole";
+
+struct WrittenWhole;
+
+impl<'i> Keyword<'i> for WrittenWhole {
+    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
+        match whole(instance) {
+            None => Ok(()),
+            Some(whole) => Err(ValidationError::custom(format!("to be written as {whole}"))),
+        }
+    }
+
+    fn is_valid(&self, instance: &'i Value) -> bool {
+        whole(instance).is_none()
+    }
+}
+
+/// How schemas with bounds are compiled.
+pub(super) fn options() -> ValidationOptions<'static> {
+    let options = jsonschema::options();
+    options.with_keyword(WRITTEN_WHOLE, |_, _, _| Ok(Box::new(WrittenWhole)))
+}
+
+/// The integer of 64 bits that a float is. The lowest one is left out: what is just below it has the
+/// same float.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "whole and within the range"
+)]
+pub(super) fn whole(value: &Value) -> Option<Number> {
+    const SIGNED: f64 = 9_223_372_036_854_775_808.0;
+    let number = value.as_number().filter(|number| number.is_f64())?;
+    let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
+    if float.abs() < SIGNED {
+        return Some((float as i64).into());
+    }
+    (float > 0.0 && float < 2.0 * SIGNED).then(|| (float as u64).into())
+}
+
+/// The schema with bounds for its integers, which have to be written as integers.
 pub(super) fn bounded(schema: &Value) -> Value {
     let mut schema = schema.clone();
     bound(&mut schema);
@@ -45,6 +88,7 @@ fn bound(schema: &mut Value) {
         }
     }
     if is_integer(keywords) {
+        keywords.insert(WRITTEN_WHOLE.to_owned(), json!(true));
         for (own, stricter, limit) in [
             ("minimum", "exclusiveMinimum", json!(i64::MIN)),
             ("maximum", "exclusiveMaximum", json!(u64::MAX)),

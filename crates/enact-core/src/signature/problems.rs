@@ -173,7 +173,10 @@ fn tell_branches(error: &ValidationError<'_>, context: &[Vec<ValidationError<'st
             None => {}
         }
     }
-    match nearest.and_then(|branch| branch.first()) {
+    // That a number is to be written in another way is no reason to refuse it.
+    let is_reason =
+        |error: &&ValidationError<'_>| !matches!(error.kind(), ValidationErrorKind::Custom { .. });
+    match nearest.and_then(|branch| branch.iter().find(is_reason)) {
         Some(first) => tell(first),
         None => {
             let mut kinds = context

@@ -63,15 +63,15 @@ pub struct SchemaError {
 impl Validator {
     /// Compiles a schema. References to other documents are refused.
     pub fn new(schema: Value) -> Result<Self, SchemaError> {
-        let compiled = jsonschema::validator_for(&integers::bounded(&schema)).map_err(|error| {
-            SchemaError {
+        let compiled = integers::options()
+            .build(&integers::bounded(&schema))
+            .map_err(|error| SchemaError {
                 problem: error.to_string(),
                 location: match error.instance_path().as_str() {
                     "" => "#".to_owned(),
                     path => path.to_owned(),
                 },
-            }
-        })?;
+            })?;
         Ok(Self {
             schema: Arc::new(schema),
             compiled,
@@ -107,7 +107,6 @@ impl Validator {
                 return Err((Problems::of(errors), written));
             }
         }
-        coerce::whole_numbers(&self.schema, &mut value, &mut coerced);
         Ok(Checked { value, coerced })
     }
 }
