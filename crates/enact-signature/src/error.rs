@@ -75,11 +75,6 @@ impl SignatureError {
         self.column
     }
 
-    /// The arrow string that was parsed, if the error comes from one.
-    pub fn source_text(&self) -> Option<&str> {
-        self.source_text.as_deref()
-    }
-
     /// Two lines: the arrow string (of a long one, the line in question) and a caret below the
     /// place where the error is.
     pub fn pointer(&self) -> Option<String> {

@@ -179,51 +179,32 @@ impl Lexer<'_> {
                     )));
                 }
                 Some(c) if c == quote => return Ok(Token::Text(text)),
-                Some('\\') => text.push(self.escape().map_err(|error| error.at(column))?),
+                Some('\\') => text.push(self.escape().ok_or_else(|| {
+                    syntax(
+                        "unknown escape in a text; use `\\\\`, `\\\"`, `\\'`, `\\/`, `\\n`, `\\r`, `\\t`, \
+                         `\\b`, `\\f` or `\\u` with four hexadecimal digits",
+                    )
+                    .at(column)
+                })?),
                 Some(c) => text.push(c),
             }
         }
     }
 
-    fn escape(&mut self) -> Result<char, SignatureError> {
-        let refused = || {
-            syntax(
-                "unknown escape in a text; use `\\\\`, `\\\"`, `\\'`, `\\/`, `\\n`, `\\r`, `\\t`, \
-                 `\\b`, `\\f` or `\\u` with four hexadecimal digits",
-            )
-        };
-        match self.advance().ok_or_else(refused)? {
-            c @ ('\\' | '"' | '\'' | '/') => Ok(c),
-            'n' => Ok('\n'),
-            'r' => Ok('\r'),
-            't' => Ok('\t'),
-            'b' => Ok('\u{8}'),
-            'f' => Ok('\u{c}'),
-            'u' => {
-                let first = self.hexadecimal().ok_or_else(refused)?;
-                if !(0xd800..0xdc00).contains(&first) {
-                    return char::from_u32(first).ok_or_else(refused);
-                }
-                // Beyond the first 65536 characters JSON writes two escapes for one character.
-                if self.advance() != Some('\\') || self.advance() != Some('u') {
-                    return Err(refused());
-                }
-                let second = self.hexadecimal().ok_or_else(refused)?;
-                if !(0xdc00..0xe000).contains(&second) {
-                    return Err(refused());
-                }
-                char::from_u32(0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00))
-                    .ok_or_else(refused)
-            }
-            _ => Err(refused()),
+    /// What comes after a backslash: an escape of JSON, or an apostrophe.
+    fn escape(&mut self) -> Option<char> {
+        let first = self.advance()?;
+        if first == '\'' {
+            return Some(first);
         }
-    }
-
-    fn hexadecimal(&mut self) -> Option<u32> {
-        let mut value = 0;
-        for _ in 0..4 {
-            value = value * 16 + self.advance()?.to_digit(16)?;
-        }
-        Some(value)
+        let read = |json: &str| serde_json::from_str(&format!("\"{json}\"")).ok();
+        let mut json = format!("\\{first}");
+        let digits = if first == 'u' { 4 } else { 0 };
+        json.extend((0..digits).map_while(|_| self.advance()));
+        read(&json).or_else(|| {
+            // Beyond the first 65536 characters JSON writes two escapes for one character.
+            json.extend((0..digits + 2).map_while(|_| self.advance()));
+            read(&json)
+        })
     }
 }
