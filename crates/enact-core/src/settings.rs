@@ -29,14 +29,8 @@ impl Settings {
 
     /// The same with a model.
     #[must_use]
-    pub fn model(self, model: impl LanguageModel + 'static) -> Self {
-        self.shared_model(Arc::new(model))
-    }
-
-    /// The same with a model that is shared already.
-    #[must_use]
-    pub fn shared_model(mut self, model: Arc<dyn LanguageModel>) -> Self {
-        self.model = Some(model);
+    pub fn model(mut self, model: impl LanguageModel + 'static) -> Self {
+        self.model = Some(Arc::new(model));
         self
     }
 

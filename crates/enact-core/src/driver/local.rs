@@ -27,6 +27,7 @@ pub(crate) type Program =
 
 /// Does the work of a run in this process: asks its models, runs its tools, applies the user's own
 /// functions, and tells whoever listens. The log lives in memory.
+#[derive(Default)]
 pub struct Local {
     pub(crate) models: HashMap<PredictorName, Arc<dyn LanguageModel>>,
     /// Programs that do the work of predictors.
@@ -54,17 +55,8 @@ impl Local {
     ) -> Self {
         Self {
             models,
-            programs: HashMap::new(),
             tools: RwLock::new(tools),
-            is_listed: Mutex::default(),
-            cancellation: CancellationToken::new(),
-            interruption: CancellationToken::new(),
-            listener: None,
-            writing: Mutex::default(),
-            before_call: None,
-            after_call: None,
-            condition: None,
-            secrets: Secrets::default(),
+            ..Self::default()
         }
     }
 

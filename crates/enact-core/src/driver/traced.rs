@@ -142,7 +142,8 @@ pub(crate) async fn in_span(
         );
     }
     let stop = within(span.clone(), super::drive(state, effects)).await;
-    record_usage(&span, since(state.run().usage(), before));
+    // A resumed run has spent before.
+    record_usage(&span, state.run().usage().since(before));
     if let (Some(paid), Some(cost)) = (paid, state.run().cost()) {
         span.record(COST, cost - paid);
     }
@@ -279,19 +280,6 @@ fn record_usage(span: &Span, usage: Usage) {
     span.record(OUTPUT_TOKENS, count(usage.output_tokens));
     span.record(CACHED_TOKENS, count(usage.cached_input_tokens));
     span.record(REASONING_TOKENS, count(usage.reasoning_tokens));
-}
-
-/// What was spent since then. A resumed run has spent before.
-fn since(now: Usage, before: Usage) -> Usage {
-    let mut spent = Usage::of_request(
-        now.input_tokens.saturating_sub(before.input_tokens),
-        now.output_tokens.saturating_sub(before.output_tokens),
-    );
-    spent.cached_input_tokens = now
-        .cached_input_tokens
-        .saturating_sub(before.cached_input_tokens);
-    spent.reasoning_tokens = now.reasoning_tokens.saturating_sub(before.reasoning_tokens);
-    spent
 }
 
 /// The bridge to OpenTelemetry knows no other numbers.

@@ -177,11 +177,25 @@ impl Message {
     }
 }
 
+/// Something in a provider's wire form, made once and reused by every later request.
+#[derive(Debug, Default)]
+pub(super) struct Wire(OnceLock<(&'static str, Box<str>)>);
+
+impl Wire {
+    /// The form of this dialect. It is made anew when the one that is kept is of another.
+    pub(super) fn get(&self, dialect: &'static str, encode: impl Fn() -> String) -> Cow<'_, str> {
+        let (kept_dialect, kept) = self.0.get_or_init(|| (dialect, encode().into_boxed_str()));
+        match *kept_dialect == dialect {
+            true => Cow::Borrowed(kept),
+            false => Cow::Owned(encode()),
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Sealed {
     message: Message,
-    /// The message in a provider's wire form, made once and reused by every later request.
-    wire: OnceLock<(&'static str, Box<str>)>,
+    wire: Wire,
 }
 
 /// An append-only list of messages that is cheap to clone.
@@ -206,7 +220,7 @@ impl Prompt {
         self.bytes += message.bytes();
         let sealed = Arc::new(Sealed {
             message,
-            wire: OnceLock::new(),
+            wire: Wire::default(),
         });
         Arc::make_mut(&mut self.messages).push(sealed);
     }
@@ -245,32 +259,15 @@ impl Prompt {
         encode: impl Fn(&Message) -> String,
     ) -> impl Iterator<Item = (&'a Message, Cow<'a, str>)> {
         self.messages.iter().map(move |sealed| {
-            let (kept_dialect, kept) = sealed
-                .wire
-                .get_or_init(|| (dialect, encode(&sealed.message).into_boxed_str()));
-            let wire = if *kept_dialect == dialect {
-                Cow::Borrowed(&**kept)
-            } else {
-                Cow::Owned(encode(&sealed.message))
-            };
+            let wire = sealed.wire.get(dialect, || encode(&sealed.message));
             (&sealed.message, wire)
         })
     }
 
     /// Writes every message in a wire form to `out`, separated by commas. `dialect` names the
-    /// form; a message already encoded in it is copied, not encoded again.
-    pub fn write_wire(
-        &self,
-        dialect: &'static str,
-        out: &mut String,
-        encode: impl Fn(&Message) -> String,
-    ) {
-        self.write_wire_with(dialect, out, encode, |_, _, _| {});
-    }
-
-    /// Like [`Prompt::write_wire`], for forms in which a message may leave something to be said
-    /// later: `after` sees each message and the one that follows it, and may add to `out`, with a
-    /// comma in front.
+    /// form; a message already encoded in it is copied, not encoded again. `after` sees each message
+    /// and the one that follows it, and may add to `out`, with a comma in front: for forms in which
+    /// a message may leave something to be said later.
     pub fn write_wire_with<'a>(
         &'a self,
         dialect: &'static str,

@@ -49,15 +49,27 @@ impl Usage {
     }
 }
 
+impl Usage {
+    /// Each count of two usages put together.
+    fn zip(self, other: Self, join: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            requests: join(self.requests, other.requests),
+            input_tokens: join(self.input_tokens, other.input_tokens),
+            output_tokens: join(self.output_tokens, other.output_tokens),
+            cached_input_tokens: join(self.cached_input_tokens, other.cached_input_tokens),
+            reasoning_tokens: join(self.reasoning_tokens, other.reasoning_tokens),
+        }
+    }
+
+    /// What was spent since then.
+    pub(crate) fn since(self, before: Self) -> Self {
+        self.zip(before, u64::saturating_sub)
+    }
+}
+
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.requests = self.requests.saturating_add(other.requests);
-        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
-        self.cached_input_tokens = self
-            .cached_input_tokens
-            .saturating_add(other.cached_input_tokens);
-        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
+        *self = self.zip(other, u64::saturating_add);
     }
 }
 

@@ -1,11 +1,11 @@
 //! What is asked of a model.
 
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::message::Prompt;
+use super::message::{Prompt, Wire};
 
 /// A tool as a model sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct Function {
 #[derive(Debug, Default)]
 pub struct Functions {
     list: Vec<Function>,
-    wire: OnceLock<(&'static str, Box<str>)>,
+    wire: Wire,
 }
 
 impl Functions {
@@ -30,7 +30,7 @@ impl Functions {
     pub fn new(list: Vec<Function>) -> Self {
         Self {
             list,
-            wire: OnceLock::new(),
+            wire: Wire::default(),
         }
     }
 
@@ -51,19 +51,13 @@ impl Functions {
         out: &mut String,
         encode: impl Fn(&[Function]) -> String,
     ) {
-        let (kept_dialect, kept) = self
-            .wire
-            .get_or_init(|| (dialect, encode(&self.list).into_boxed_str()));
-        if *kept_dialect == dialect {
-            out.push_str(kept);
-        } else {
-            out.push_str(&encode(&self.list));
-        }
+        out.push_str(&self.wire.get(dialect, || encode(&self.list)));
     }
 }
 
 /// Whether the model has to call a tool.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
     /// The model decides.
     #[default]
@@ -71,20 +65,24 @@ pub enum ToolChoice {
     /// Some tool has to be called.
     Required,
     /// This tool has to be called.
+    #[serde(rename = "name")]
     Named(String),
     /// No tool may be called.
     None,
 }
 
 /// The form in which the reply's text has to come.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ResponseFormat {
     /// Any text.
     #[default]
     Text,
     /// Some JSON object.
+    #[serde(rename = "json")]
     JsonObject,
     /// JSON that satisfies a schema.
+    #[serde(untagged)]
     Schema {
         /// A short name for the schema.
         name: String,

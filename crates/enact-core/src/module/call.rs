@@ -113,7 +113,10 @@ impl<S: Shape> StartFrom<S> for ResumedStored {
 
 impl<'a, S: Shape> Call<'a, S> {
     pub(super) fn new(core: &'a Core, input: S::Input) -> Self {
-        let opening = Opening::of(core.program().limits);
+        let opening = Opening {
+            limits: core.program().limits,
+            ..Opening::default()
+        };
         Self::of(core, New { input, opening })
     }
 

@@ -184,24 +184,24 @@ impl Core {
     }
 
     pub(super) fn parts(&self) -> Vec<(&str, &dyn Module)> {
-        let Wiring {
-            extraction,
-            compaction,
-            ..
-        } = &self.wiring;
-        let parts = [(EXTRACTION, extraction), (COMPACTION, compaction)].into_iter();
+        let wiring = &self.wiring;
+        let parts = [
+            (EXTRACTION, &wiring.extraction),
+            (COMPACTION, &wiring.compaction),
+        ]
+        .into_iter();
         parts
             .filter_map(|(name, part)| Some((name, &**part.as_ref()?.get())))
             .collect()
     }
 
     pub(super) fn parts_mut(&mut self) -> Vec<(&str, &mut dyn Module)> {
-        let Wiring {
-            extraction,
-            compaction,
-            ..
-        } = &mut self.wiring;
-        let parts = [(EXTRACTION, extraction), (COMPACTION, compaction)].into_iter();
+        let wiring = &mut self.wiring;
+        let parts = [
+            (EXTRACTION, &mut wiring.extraction),
+            (COMPACTION, &mut wiring.compaction),
+        ]
+        .into_iter();
         parts
             .filter_map(|(name, part)| Some((name, part.as_mut()?.make_mut()?)))
             .collect()

@@ -47,6 +47,7 @@ fn effects(local: Local, through: Option<Box<Through>>, kept: Option<Kept>) -> B
 }
 
 /// What a new run begins with, beside its inputs.
+#[derive(Default)]
 pub(super) struct Opening {
     pub(super) history: History,
     pub(super) run_id: Option<String>,
@@ -55,20 +56,6 @@ pub(super) struct Opening {
     pub(super) limits: Limits,
     pub(super) is_unattended: bool,
     pub(super) store: Option<Arc<dyn Store>>,
-}
-
-impl Opening {
-    pub(super) fn of(limits: Limits) -> Self {
-        Self {
-            history: History::new(),
-            run_id: None,
-            notes: Values::new(),
-            parent: None,
-            limits,
-            is_unattended: false,
-            store: None,
-        }
-    }
 }
 
 pub(super) async fn begin(

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use futures_util::Stream;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::Instrument as _;
 
 use super::call::{Call, StartFrom};
@@ -23,8 +23,10 @@ use crate::signature::Shape;
 #[derive(Debug)]
 pub struct RunStream<O> {
     updates: mpsc::UnboundedReceiver<Update>,
-    work: Work<O>,
-    cancellation: CancellationToken,
+    /// Why it could not begin, if it could not.
+    work: Result<JoinHandle<Result<Outcome<O>, Error>>, Error>,
+    /// Cancels the run when it is dropped.
+    _cancellation: DropGuard,
 }
 
 impl<S: Shape, B> Call<'_, S, B>
@@ -62,7 +64,11 @@ where
     pub fn stream(mut self) -> RunStream<S::Output> {
         if tokio::runtime::Handle::try_current().is_err() {
             let message = "a stream needs a tokio runtime: call it inside one";
-            return RunStream::failed(Error::new(ErrorKind::Misuse, message));
+            return RunStream {
+                updates: mpsc::unbounded_channel().1,
+                work: Err(Error::new(ErrorKind::Misuse, message)),
+                _cancellation: CancellationToken::new().drop_guard(),
+            };
         }
         let cancellation = self.stops.cancellation.child_token();
         self.stops.cancellation = cancellation.clone();
@@ -78,51 +84,28 @@ where
         let work = settings::inherit(self.into_owned().into_future()).in_current_span();
         RunStream {
             updates,
-            work: Work::UnderWay(tokio::spawn(work)),
-            cancellation,
+            work: Ok(tokio::spawn(work)),
+            _cancellation: cancellation.drop_guard(),
         }
     }
-}
-
-#[derive(Debug)]
-enum Work<O> {
-    UnderWay(JoinHandle<Result<Outcome<O>, Error>>),
-    /// It could not begin.
-    Failed(Error),
-    /// Its outcome was asked for.
-    Taken,
 }
 
 impl<O> RunStream<O> {
-    fn failed(error: Error) -> Self {
-        Self {
-            updates: mpsc::unbounded_channel().1,
-            work: Work::Failed(error),
-            cancellation: CancellationToken::new(),
-        }
-    }
-
     /// What happens next; `None` once the run is over, waits for a person or has failed.
     pub async fn next(&mut self) -> Option<Update> {
         self.updates.recv().await
     }
 
     /// Waits for the run, and gives what awaiting the call would have given.
-    pub async fn outcome(mut self) -> Result<Outcome<O>, Error> {
-        match std::mem::replace(&mut self.work, Work::Taken) {
-            Work::UnderWay(mut work) => {
-                // Whoever stops waiting drops the stream, and with it the run.
-                match (&mut work).await {
-                    Ok(outcome) => outcome,
-                    Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-                    Err(error) => {
-                        let message = "the runtime ended before the run";
-                        Err(Error::new(ErrorKind::Interrupted, message).with_source(error))
-                    }
-                }
+    pub async fn outcome(self) -> Result<Outcome<O>, Error> {
+        // Whoever stops waiting drops the stream, and with it the run.
+        match self.work?.await {
+            Ok(outcome) => outcome,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(error) => {
+                let message = "the runtime ended before the run";
+                Err(Error::new(ErrorKind::Interrupted, message).with_source(error))
             }
-            Work::Failed(error) => Err(error),
-            Work::Taken => Err(Error::new(ErrorKind::Misuse, "the outcome was taken")),
         }
     }
 }
@@ -136,9 +119,3 @@ impl<O> Stream for RunStream<O> {
 }
 
 impl<O> Unpin for RunStream<O> {}
-
-impl<O> Drop for RunStream<O> {
-    fn drop(&mut self) {
-        self.cancellation.cancel();
-    }
-}

@@ -24,7 +24,7 @@ pub struct Call {
 }
 
 /// What a tool call gave.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Observation {
     /// The value, with its type kept; the message, when it is an error.
     pub value: Value,
@@ -47,10 +47,7 @@ impl Observation {
     pub fn value(value: impl Into<Value>) -> Self {
         Self {
             value: value.into(),
-            images: Vec::new(),
-            is_error: false,
-            is_pending: false,
-            summary: None,
+            ..Self::default()
         }
     }
 

@@ -15,7 +15,7 @@ pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What a running tool knows of its call. Handed to a tool function that has a parameter of this
 /// type.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct ToolContext {
     /// The run that the call belongs to.
@@ -50,17 +50,9 @@ impl ToolContext {
 
     pub(crate) fn of_call(call_id: String, idempotency_key: String) -> Self {
         Self {
-            run_id: String::new(),
-            idempotency_key,
             call_id,
-            deadline: None,
-            cancellation: CancellationToken::new(),
-            depth: 0,
-            tokens_left: None,
-            money_left: None,
-            progress: None,
-            secrets: Secrets::new(),
-            answers: Vec::new(),
+            idempotency_key,
+            ..Self::default()
         }
     }
 

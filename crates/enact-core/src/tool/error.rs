@@ -7,7 +7,7 @@ use crate::model::Usage;
 /// A tool's failure. It becomes an observation for the model; it never ends the run.
 ///
 /// Any error converts with `?`; only its text is kept, because only text may reach the model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolError {
     message: String,
     is_question: bool,
@@ -20,9 +20,7 @@ impl ToolError {
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
-            is_question: false,
-            usage: Usage::default(),
-            cost: 0.0,
+            ..Self::default()
         }
     }
 
