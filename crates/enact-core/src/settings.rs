@@ -14,11 +14,11 @@ use crate::telemetry::CAPTURE_VARIABLE;
 /// and what seals them.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    model: Option<Arc<dyn LanguageModel>>,
-    adapter: Option<AdapterChoice>,
+    pub(crate) model: Option<Arc<dyn LanguageModel>>,
+    pub(crate) adapter: Option<AdapterChoice>,
     content_in_spans: Option<bool>,
-    secrets: Option<Secrets>,
-    seal_key: Option<SealKey>,
+    pub(crate) secrets: Option<Secrets>,
+    pub(crate) seal_key: Option<SealKey>,
 }
 
 impl Settings {
@@ -105,39 +105,25 @@ pub(crate) fn inherit<F: Future + Send>(future: F) -> impl Future<Output = F::Ou
     SCOPED.scope(scoped, future)
 }
 
-fn current<T>(pick: impl Fn(&Settings) -> Option<T>) -> Option<T> {
-    SCOPED
-        .try_with(&pick)
-        .ok()
-        .flatten()
-        .or_else(|| pick(&GLOBAL.read().unwrap_or_else(PoisonError::into_inner)))
-}
-
-/// The model in force here.
-pub(crate) fn current_model() -> Option<Arc<dyn LanguageModel>> {
-    current(|settings| settings.model.clone())
-}
-
-/// The adapter in force here.
-pub(crate) fn current_adapter() -> AdapterChoice {
-    current(|settings| settings.adapter.clone()).unwrap_or_default()
+/// The settings in force here.
+pub(crate) fn current() -> Settings {
+    let global = GLOBAL.read().unwrap_or_else(PoisonError::into_inner);
+    match SCOPED.try_with(Clone::clone) {
+        Ok(scoped) => scoped.over(&global),
+        Err(_) => global.clone(),
+    }
 }
 
 /// What is kept out of runs here, for whoever writes down something beside them.
 pub fn secrets() -> Secrets {
-    current(|settings| settings.secrets.clone()).unwrap_or_default()
-}
-
-/// What seals runs that begin here.
-pub(crate) fn current_seal_key() -> Option<SealKey> {
-    current(|settings| settings.seal_key.clone())
+    current().secrets.unwrap_or_default()
 }
 
 /// Whether spans hold content here.
 pub(crate) fn has_content_in_spans() -> bool {
     static ASKED_FOR: LazyLock<bool> =
         LazyLock::new(|| std::env::var(CAPTURE_VARIABLE).is_ok_and(|text| is_yes(&text)));
-    current(|settings| settings.content_in_spans).unwrap_or_else(|| *ASKED_FOR)
+    current().content_in_spans.unwrap_or_else(|| *ASKED_FOR)
 }
 
 /// The variable knows further words for where content goes; those that name spans are a yes.

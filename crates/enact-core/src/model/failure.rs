@@ -144,10 +144,11 @@ impl<'a> Failures<'a> {
         };
         let told = format!(" (status {status})");
         let is_silent = status == 400 && text.trim().is_empty();
-        let why = "; the server did not say why";
         let error = match self.suspect.filter(|_| is_silent) {
-            Some(ModelErrorKind::ToolsRefused) => self.tools_refused(&told, why),
-            Some(_) => self.format_refused(&told, why),
+            Some(kind) => {
+                let message = self.refused(kind, &told) + "; the server did not say why";
+                ModelError::new(kind, message)
+            }
             None => self.classify(status, &told, &report),
         };
         let error = error.with_status(status);
@@ -165,7 +166,7 @@ impl<'a> Failures<'a> {
 
     /// The provider's filter stopped the reply.
     pub fn filtered(&self) -> ModelError {
-        self.filtered_saying("")
+        ModelError::new(ModelErrorKind::ContentFilter, self.stopped_by_filter())
     }
 
     /// The reply breaks the protocol.
@@ -222,12 +223,9 @@ impl<'a> Failures<'a> {
         ModelError::new(ModelErrorKind::Timeout, message)
     }
 
-    fn filtered_saying(&self, said: &str) -> ModelError {
-        let message = format!(
-            "the content filter of `{}` stopped the reply: change what is asked{said}",
-            self.base_url
-        );
-        ModelError::new(ModelErrorKind::ContentFilter, message)
+    fn stopped_by_filter(&self) -> String {
+        let base_url = self.base_url;
+        format!("the content filter of `{base_url}` stopped the reply: change what is asked")
     }
 
     /// The error for a status, or for what a failure inside a reply amounts to. `told` shows the
@@ -236,40 +234,38 @@ impl<'a> Failures<'a> {
         let Self {
             model, base_url, ..
         } = self;
-        let said = self.said(&report.message);
         let is_refusal = (400..500).contains(&status) && status != 429;
-        // Some servers answer 500 to a prompt that is too long.
-        if (is_refusal || status == 500) && report.mentions(&CONTEXT_LENGTH_WORDS) {
-            let message = format!(
-                "the prompt does not fit into the context of `{model}` at `{base_url}`: shorten \
-                 it, or take a model with a larger context{said}"
-            );
-            return ModelError::new(ModelErrorKind::ContextLength, message);
-        }
-        if is_refusal && report.mentions(&CONTENT_FILTER_WORDS) {
-            return self.filtered_saying(&said);
-        }
-        if report.mentions(&QUOTA_WORDS) {
-            let message = format!(
-                "the account at `{base_url}` has no credit left: check its plan and billing{said}"
-            );
-            return ModelError::new(ModelErrorKind::InvalidRequest, message);
-        }
         // Some servers answer 404 or 500 where others answer 400.
         let may_refuse = matches!(status, 400 | 404 | 405 | 415 | 422 | 500 | 501);
-        if may_refuse && report.mentions(&FORMAT_WORDS) {
-            return self.format_refused(told, &said);
-        }
-        if may_refuse && report.mentions(&TOOL_WORDS) && report.mentions(&REFUSING_WORDS) {
-            return self.tools_refused(told, &said);
-        }
+        let refuses_tools = report.mentions(&TOOL_WORDS) && report.mentions(&REFUSING_WORDS);
+        use ModelErrorKind as Kind;
         let (kind, message) = match status {
-            401 | 403 => (
-                ModelErrorKind::Authentication,
-                self.refused_key(status, told),
+            // Some servers answer 500 to a prompt that is too long.
+            _ if (is_refusal || status == 500) && report.mentions(&CONTEXT_LENGTH_WORDS) => (
+                Kind::ContextLength,
+                format!(
+                    "the prompt does not fit into the context of `{model}` at `{base_url}`: \
+                     shorten it, or take a model with a larger context"
+                ),
             ),
+            _ if is_refusal && report.mentions(&CONTENT_FILTER_WORDS) => {
+                (Kind::ContentFilter, self.stopped_by_filter())
+            }
+            _ if report.mentions(&QUOTA_WORDS) => (
+                Kind::InvalidRequest,
+                format!(
+                    "the account at `{base_url}` has no credit left: check its plan and billing"
+                ),
+            ),
+            _ if may_refuse && report.mentions(&FORMAT_WORDS) => {
+                (Kind::FormatRefused, self.refused(Kind::FormatRefused, told))
+            }
+            _ if may_refuse && refuses_tools => {
+                (Kind::ToolsRefused, self.refused(Kind::ToolsRefused, told))
+            }
+            401 | 403 => (Kind::Authentication, self.refused_key(status, told)),
             404 => (
-                ModelErrorKind::NotFound,
+                Kind::NotFound,
                 format!(
                     "`{base_url}` has no model `{model}`, or is not {}{told}: check the model's \
                      name, and that the base URL is right, usually up to `/v1`",
@@ -277,51 +273,50 @@ impl<'a> Failures<'a> {
                 ),
             ),
             408 | 504 => (
-                ModelErrorKind::Timeout,
+                Kind::Timeout,
                 format!("`{base_url}` did not get the reply in time{told}: try again"),
             ),
             429 => (
-                ModelErrorKind::RateLimit,
+                Kind::RateLimit,
                 format!("`{base_url}` gets too many requests{told}: wait, then try again"),
             ),
             300..400 => (
-                ModelErrorKind::NotFound,
+                Kind::NotFound,
                 format!(
                     "`{base_url}` redirects elsewhere{told}: set the base URL to the \
                      final address"
                 ),
             ),
             400..500 => (
-                ModelErrorKind::InvalidRequest,
+                Kind::InvalidRequest,
                 format!(
                     "`{base_url}` refused the request to `{model}`{told}: check that \
                      the model takes these options and tools"
                 ),
             ),
             _ => (
-                ModelErrorKind::Server,
+                Kind::Server,
                 format!("`{base_url}` failed{told}: try again later"),
             ),
         };
-        ModelError::new(kind, message + &said)
+        ModelError::new(kind, message + &self.said(&report.message))
     }
 
-    fn format_refused(&self, told: &str, said: &str) -> ModelError {
-        let message = format!(
-            "`{}` does not hold `{}` to a response schema{told}: use an adapter that needs none, \
-             such as `--adapter chat`, or `adapter(Chat)` in Rust{said}",
-            self.base_url, self.model
-        );
-        ModelError::new(ModelErrorKind::FormatRefused, message)
-    }
-
-    fn tools_refused(&self, told: &str, said: &str) -> ModelError {
-        let message = format!(
-            "`{}` takes no tools with `{}`{told}: use an adapter that writes calls as text, such \
-             as `--adapter json`, or `adapter(Json)` in Rust{said}",
-            self.base_url, self.model
-        );
-        ModelError::new(ModelErrorKind::ToolsRefused, message)
+    /// What to say of a server that takes no tools, or holds the model to no schema.
+    fn refused(&self, kind: ModelErrorKind, told: &str) -> String {
+        let Self {
+            model, base_url, ..
+        } = self;
+        match kind {
+            ModelErrorKind::ToolsRefused => format!(
+                "`{base_url}` takes no tools with `{model}`{told}: use an adapter that writes \
+                 calls as text, such as `--adapter json`, or `adapter(Json)` in Rust"
+            ),
+            _ => format!(
+                "`{base_url}` does not hold `{model}` to a response schema{told}: use an adapter \
+                 that needs none, such as `--adapter chat`, or `adapter(Chat)` in Rust"
+            ),
+        }
     }
 
     fn refused_key(&self, status: u16, told: &str) -> String {

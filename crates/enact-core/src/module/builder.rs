@@ -43,6 +43,13 @@ const THOUGHT_PROMPT: &str = "Before each call say in plain text what you know, 
 #[derive(Clone)]
 pub struct Builder<M> {
     signature: Result<Signature, SignatureError>,
+    plan: Plan,
+    module: PhantomData<fn() -> M>,
+}
+
+/// What was set, beside the signature.
+#[derive(Clone, Default)]
+struct Plan {
     instructions: Option<String>,
     tools: Tools,
     confirmations: Vec<(String, Confirmation)>,
@@ -55,7 +62,6 @@ pub struct Builder<M> {
     thought_prompt: Option<String>,
     saved: Option<SavedModule>,
     wiring: Wiring,
-    module: PhantomData<fn() -> M>,
 }
 
 macro_rules! buildable {
@@ -82,7 +88,7 @@ macro_rules! buildable {
             /// When the signature, a tool, a rule about a tool, the prompt for thoughts, a program
             /// or saved state does not fit.
             pub fn build(mut self) -> Result<$name<S>, Error> {
-                let saved = self.saved.take();
+                let saved = self.plan.saved.take();
                 let mut module = $name::of(self.core(Kind::$name)?);
                 if let Some(saved) = saved {
                     module.load(&saved)?;
@@ -101,43 +107,32 @@ impl<M> Builder<M> {
     fn new(signature: Result<Signature, SignatureError>) -> Self {
         Self {
             signature,
-            instructions: None,
-            tools: Tools::new(),
-            confirmations: Vec::new(),
-            completion: Completion::default(),
-            has_confidence: false,
-            demos: Vec::new(),
-            options: ModelOptions::default(),
-            limits: Limits::default(),
-            rules: Rules::default(),
-            thought_prompt: None,
-            saved: None,
-            wiring: Wiring::default(),
+            plan: Plan::default(),
             module: PhantomData,
         }
     }
 
     /// Asks this model, whatever is set for the scope or the program.
     pub fn model(mut self, model: impl LanguageModel + 'static) -> Self {
-        self.wiring.model = Some(Arc::new(model));
+        self.plan.wiring.model = Some(Arc::new(model));
         self
     }
 
     /// Uses this adapter, whatever is set for the scope or the program.
     pub fn adapter(mut self, adapter: impl Into<AdapterChoice>) -> Self {
-        self.wiring.adapter = Some(adapter.into());
+        self.plan.wiring.adapter = Some(adapter.into());
         self
     }
 
     /// Replaces the instructions of the signature, in every inner prompt.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.instructions = Some(instructions.into());
+        self.plan.instructions = Some(instructions.into());
         self
     }
 
     /// Shows the model these worked examples before each task.
     pub fn demos(mut self, demos: impl IntoIterator<Item = Demo>) -> Self {
-        self.demos = demos.into_iter().collect();
+        self.plan.demos = demos.into_iter().collect();
         self
     }
 
@@ -149,72 +144,72 @@ impl<M> Builder<M> {
 
     /// Samples this way in every inner request.
     pub fn options(mut self, options: ModelOptions) -> Self {
-        self.options = options;
+        self.plan.options = options;
         self
     }
 
     /// Takes over what was tuned elsewhere, see [`Module::save`]. It counts more than demonstrations
     /// and options that are set here.
     pub fn load(mut self, saved: SavedModule) -> Self {
-        self.saved = Some(saved);
+        self.plan.saved = Some(saved);
         self
     }
 
     fn change_limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
-        change(&mut self.limits);
+        change(&mut self.plan.limits);
         self
     }
 
     fn core(self, kind: Kind) -> Result<Core, Error> {
-        let mut signature = self.signature?;
-        if let Some(instructions) = self.instructions {
+        let (mut signature, plan) = (self.signature?, self.plan);
+        if let Some(instructions) = plan.instructions {
             signature = signature.with_instructions(instructions);
         }
-        if self.has_confidence {
+        if plan.has_confidence {
             signature = signature.append_output(confidence())?;
         }
-        let mut rules = self.confirmations.into_iter();
-        let tools = rules.try_fold(self.tools, |tools, (tool, rule)| {
+        let mut rules = plan.confirmations.into_iter();
+        let tools = rules.try_fold(plan.tools, |tools, (tool, rule)| {
             tools.with_confirmation(&tool, rule)
         });
         let tools = tools.map_err(ProgramError::from)?;
         let mut program = match kind {
             Kind::Predict => Program::predict(signature)?,
             Kind::ChainOfThought => Program::chain_of_thought(signature)?,
-            Kind::ReAct => Program::react(signature, &tools, self.completion)?,
+            Kind::ReAct => Program::react(signature, &tools, plan.completion)?,
         };
-        program.limits = self.limits;
-        program.rules = self.rules;
-        program.checks_calls = self.wiring.before_call.is_some();
-        program.has_condition = self.wiring.condition.is_some();
-        let note = match &self.thought_prompt {
+        program.limits = plan.limits;
+        program.rules = plan.rules;
+        program.checks_calls = plan.wiring.before_call.is_some();
+        program.has_condition = plan.wiring.condition.is_some();
+        let note = match &plan.thought_prompt {
             Some(template) => Some(fill_thought_prompt(template, &program)?),
             None if program.rules.thoughts.required => Some(THOUGHT_PROMPT.to_owned()),
             None => None,
         };
         for name in PredictorName::ALL {
-            let options = self.options.clone();
+            let options = plan.options.clone();
             program.predictor_mut(name).set_options(options);
         }
         // The one that chooses calls, or the only one.
         let first = program.predictor_mut(PredictorName::Step);
-        first.set_demos(self.demos);
+        first.set_demos(plan.demos);
         first.set_note(note);
-        self.wiring.check(&program)?;
-        Ok(Core::new(kind, program, tools, self.wiring))
+        plan.wiring.check(&program)?;
+        Ok(Core::new(kind, program, tools, plan.wiring))
     }
 }
 
 impl<S: Shape> Builder<ReAct<S>> {
     /// The tools of the agent; none unless set.
     pub fn tools(mut self, tools: Tools) -> Self {
-        self.tools = tools;
+        self.plan.tools = tools;
         self
     }
 
     /// How the agent comes to its outputs: `submit` by default, or `finish` and an extraction.
     pub fn completion(mut self, completion: Completion) -> Self {
-        self.completion = completion;
+        self.plan.completion = completion;
         self
     }
 
@@ -222,13 +217,13 @@ impl<S: Shape> Builder<ReAct<S>> {
     /// with [`Prediction::confidence`](crate::Prediction::confidence). It is what the model says of
     /// itself, no probability.
     pub fn confidence(mut self) -> Self {
-        self.has_confidence = true;
+        self.plan.has_confidence = true;
         self
     }
 
     /// Uses this adapter for the steps only.
     pub fn step_adapter(mut self, adapter: impl Into<AdapterChoice>) -> Self {
-        self.wiring.step_adapter = Some(adapter.into());
+        self.plan.wiring.step_adapter = Some(adapter.into());
         self
     }
 
@@ -246,20 +241,20 @@ impl<S: Shape> Builder<ReAct<S>> {
     /// Changes by which rules a run thinks and ends:
     /// `rules(|rules| rules.success_phrases = vec!["I have it".into()])`.
     pub fn rules(mut self, change: impl FnOnce(&mut Rules)) -> Self {
-        change(&mut self.rules);
+        change(&mut self.plan.rules);
         self
     }
 
     /// Tells the model how to think before each call. `{inputs}`, `{outputs}` and `{tools}` stand for
     /// the names of those; anything else in braces is an error.
     pub fn thought_prompt(mut self, template: impl Into<String>) -> Self {
-        self.thought_prompt = Some(template.into());
+        self.plan.thought_prompt = Some(template.into());
         self
     }
 
     /// What tokens cost. A cost budget needs it, and a trace tells the cost by it.
     pub fn prices(mut self, prices: Prices) -> Self {
-        self.wiring.prices = prices;
+        self.plan.wiring.prices = prices;
         self
     }
 
@@ -270,7 +265,7 @@ impl<S: Shape> Builder<ReAct<S>> {
         mut self,
         check: impl Fn(&crate::run::Call) -> Verdict + Send + Sync + 'static,
     ) -> Self {
-        self.wiring.before_call = Some(Hook(Arc::new(check)));
+        self.plan.wiring.before_call = Some(Hook(Arc::new(check)));
         self
     }
 
@@ -280,7 +275,7 @@ impl<S: Shape> Builder<ReAct<S>> {
         mut self,
         change: impl Fn(&crate::run::Call, Observation) -> Observation + Send + Sync + 'static,
     ) -> Self {
-        self.wiring.after_call = Some(Hook(Arc::new(change)));
+        self.plan.wiring.after_call = Some(Hook(Arc::new(change)));
         self
     }
 
@@ -290,13 +285,13 @@ impl<S: Shape> Builder<ReAct<S>> {
         mut self,
         condition: impl Fn(&TraceStep) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.wiring.condition = Some(Hook(Arc::new(condition)));
+        self.plan.wiring.condition = Some(Hook(Arc::new(condition)));
         self
     }
 
     /// Sets from outside when a person is asked about calls of a tool, whatever the tool says.
     pub fn confirmation(mut self, tool: impl Into<String>, confirmation: Confirmation) -> Self {
-        self.confirmations.push((tool.into(), confirmation));
+        self.plan.confirmations.push((tool.into(), confirmation));
         self
     }
 
@@ -304,14 +299,14 @@ impl<S: Shape> Builder<ReAct<S>> {
     /// that reasons first. It gets the inputs of the agent and `trajectory`, and gives its outputs. A
     /// [`Predict`] saves the reasoning; [`Signature::with_trajectory`] is its signature.
     pub fn extraction(mut self, program: impl Module + 'static) -> Self {
-        self.wiring.extraction = Some(Part::new(program));
+        self.plan.wiring.extraction = Some(Part::new(program));
         self
     }
 
     /// Summarises by this program what no longer fits into a prompt. It gets `task` and `transcript`,
     /// and gives `summary`.
     pub fn compaction(mut self, program: impl Module + 'static) -> Self {
-        self.wiring.compaction = Some(Part::new(program));
+        self.plan.wiring.compaction = Some(Part::new(program));
         self
     }
 }

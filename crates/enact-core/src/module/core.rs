@@ -13,7 +13,7 @@ use crate::model::{Capabilities, LanguageModel, Prices};
 use crate::predictor::{Predictor, SavedTools};
 use crate::react::{Program, Wording};
 use crate::run::{AgentSpec, PredictorName};
-use crate::settings;
+use crate::settings::{self, Settings};
 use crate::signature::{Field, Signature};
 use crate::tool::Tools;
 
@@ -216,12 +216,17 @@ impl Core {
 
     /// The model and the adapter of a predictor: its own, the module's, the scope's, the
     /// program's, in this order.
-    fn settle(&self, predictor: &Predictor, own: Option<&AdapterChoice>) -> Result<Settled, Error> {
+    fn settle(
+        &self,
+        settings: &Settings,
+        predictor: &Predictor,
+        own: Option<&AdapterChoice>,
+    ) -> Result<Settled, Error> {
         let model = predictor
             .model()
             .or(self.wiring.model.as_ref())
             .cloned()
-            .or_else(settings::current_model)
+            .or_else(|| settings.model.clone())
             .ok_or_else(|| {
                 Error::new(
                     ErrorKind::NoModel,
@@ -233,9 +238,9 @@ impl Core {
             .adapter()
             .or(own)
             .or(self.wiring.adapter.as_ref())
+            .or(settings.adapter.as_ref())
             .cloned();
-        let choice = choice.unwrap_or_else(settings::current_adapter);
-        Ok((model, choice, capabilities))
+        Ok((model, choice.unwrap_or_default(), capabilities))
     }
 
     /// Settles whom to ask in which words for one run, and what the log says about it.
@@ -245,8 +250,8 @@ impl Core {
         listener: Option<Listener>,
         through: Option<Box<Through>>,
     ) -> Result<Ready, Error> {
-        let program = &self.program;
-        let extract = self.settle(&program.extract, None)?;
+        let (program, settings) = (&self.program, settings::current());
+        let extract = self.settle(&settings, &program.extract, None)?;
         let adapter = extract.1.resolve(extract.2);
         let mut spec = AgentSpec::new(program.declared.clone(), "", adapter.name());
         spec.completion = program.completion;
@@ -257,7 +262,8 @@ impl Core {
         for name in PredictorName::ALL {
             let is_step = name == PredictorName::Step && program.step.is_some();
             let own = self.wiring.step_adapter.as_ref().filter(|_| is_step);
-            let (model, choice, capabilities) = self.settle(program.predictor(name), own)?;
+            let (model, choice, capabilities) =
+                self.settle(&settings, program.predictor(name), own)?;
             if name == PredictorName::Step {
                 spec.model = model.name().to_owned();
                 spec.base_url = model.base_url().map(str::to_owned);
@@ -284,7 +290,7 @@ impl Core {
         local.before_call = self.wiring.before_call.clone();
         local.after_call = self.wiring.after_call.clone();
         local.condition = self.wiring.condition.clone();
-        local.secrets = settings::secrets();
+        local.secrets = settings.secrets.unwrap_or_default();
         Ok(Ready {
             local,
             wording,

@@ -98,7 +98,7 @@ pub(super) async fn begin(
     started.parent = opening.parent;
     started.is_unattended = opening.is_unattended;
     let mut event = driver::redacted(Event::began(started), &local.secrets)?;
-    if let Some(key) = settings::current_seal_key() {
+    if let Some(key) = settings::current().seal_key {
         // As it stands in the log, without secrets.
         event = event.sealed(&key);
     }

@@ -135,8 +135,8 @@ impl From<Run> for Vec<Record> {
 impl Run {
     /// A run of which no more is known than its first record.
     fn begin(first: Option<Record>) -> Result<Self, RunError> {
-        let started = first.as_ref().map(|record| &record.event);
-        let (Some(Event::Started(started)), Some(first)) = (started, &first) else {
+        let first = first.ok_or(RunError::NotStarted)?;
+        let Event::Started(started) = &first.event else {
             return Err(RunError::NotStarted);
         };
         let started = started.clone();
@@ -146,18 +146,12 @@ impl Run {
                 supported: FORMAT,
             });
         }
-        if first.position != 0 {
-            return Err(RunError::OutOfOrder {
-                expected: 0,
-                found: first.position,
-            });
-        }
         let mut run = Self {
             started,
             records: Vec::new(),
             folded: Folded::new(),
         };
-        run.push(first.clone());
+        run.follow(first)?;
         Ok(run)
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::event::{PredictorName, Reading, Standing, StepOutcome, TerminationReason};
+use super::event::{PredictorName, Reading, Replied, Standing, StepOutcome, TerminationReason};
 use super::history::{Call, Observation};
 use super::log::Run;
 use super::repair::Repair;
@@ -151,11 +151,7 @@ fn traced(step: &Step, before: &[Remark]) -> TraceStep {
     };
     for remark in before {
         match remark {
-            Remark::Reply { replied, .. } if is_attempt(remark) => {
-                traced.token_usage += replied.reply.usage;
-                traced.duration += replied.duration;
-                traced.attempts += replied.reply.attempts as usize;
-            }
+            Remark::Reply { replied, .. } if is_attempt(replied) => traced.take(replied),
             Remark::Failure {
                 predictor: PredictorName::Step,
                 ..
@@ -163,9 +159,7 @@ fn traced(step: &Step, before: &[Remark]) -> TraceStep {
             _ => {}
         }
     }
-    traced.token_usage += replied.reply.usage;
-    traced.duration += replied.duration;
-    traced.attempts += replied.reply.attempts as usize;
+    traced.take(replied);
     if let StepOutcome::Nudge(notice) = step.outcome() {
         traced.notices.push(notice.clone());
     }
@@ -188,11 +182,17 @@ fn traced(step: &Step, before: &[Remark]) -> TraceStep {
 }
 
 /// Whether a reply was an attempt at the next step.
-fn is_attempt(remark: &Remark) -> bool {
-    let replied = remark.replied();
-    replied.is_some_and(|replied| {
-        replied.predictor == PredictorName::Step && replied.problem().is_some()
-    })
+fn is_attempt(replied: &Replied) -> bool {
+    replied.predictor == PredictorName::Step && replied.problem().is_some()
+}
+
+impl TraceStep {
+    /// Takes in a reply that was asked for as this step.
+    fn take(&mut self, replied: &Replied) {
+        self.token_usage += replied.reply.usage;
+        self.duration += replied.duration;
+        self.attempts += replied.reply.attempts as usize;
+    }
 }
 
 fn action(step: &Step, call: &StepCall) -> Action {

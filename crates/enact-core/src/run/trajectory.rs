@@ -15,7 +15,7 @@ use crate::signature::plain_text;
 pub const COMPLETED: &str = "Completed.";
 
 /// One tool call of a run with the thought before it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TrajectoryStep {
     /// Why; empty for further calls of one turn.
     pub thought: String,
@@ -56,8 +56,7 @@ impl Trajectory {
                 tool_name: "submit".to_owned(),
                 tool_args: outputs.clone(),
                 observation: Value::String(COMPLETED.to_owned()),
-                is_error: false,
-                is_pending: false,
+                ..TrajectoryStep::default()
             });
         }
         trajectory
@@ -71,19 +70,13 @@ impl Trajectory {
             match entry {
                 Entry::Assistant { text, calls, .. } => {
                     open = steps.len();
-                    for (index, call) in calls.iter().enumerate() {
-                        steps.push(TrajectoryStep {
-                            thought: if index == 0 {
-                                text.clone()
-                            } else {
-                                String::new()
-                            },
-                            tool_name: call.name.clone(),
-                            tool_args: call.args.clone(),
-                            observation: Value::Null,
-                            is_error: false,
-                            is_pending: false,
-                        });
+                    steps.extend(calls.iter().map(|call| TrajectoryStep {
+                        tool_name: call.name.clone(),
+                        tool_args: call.args.clone(),
+                        ..TrajectoryStep::default()
+                    }));
+                    if let Some(first) = steps.get_mut(open) {
+                        first.thought.clone_from(text);
                     }
                 }
                 Entry::Results { results } => {
@@ -123,19 +116,11 @@ impl Trajectory {
     fn flat_with(&self, thought: &str) -> Values {
         let mut map = Values::new();
         for (index, step) in self.steps.iter().enumerate() {
-            map.insert(
-                format!("{thought}_{index}"),
-                Value::String(step.thought.clone()),
-            );
-            map.insert(
-                format!("tool_name_{index}"),
-                Value::String(step.tool_name.clone()),
-            );
-            map.insert(
-                format!("tool_args_{index}"),
-                Value::Object(step.tool_args.clone()),
-            );
-            map.insert(format!("observation_{index}"), step.observation.clone());
+            let step = step.clone();
+            map.insert(format!("{thought}_{index}"), step.thought.into());
+            map.insert(format!("tool_name_{index}"), step.tool_name.into());
+            map.insert(format!("tool_args_{index}"), step.tool_args.into());
+            map.insert(format!("observation_{index}"), step.observation);
         }
         map
     }

@@ -129,37 +129,26 @@ impl Lexer<'_> {
 
     fn number(&mut self, first: char) -> Result<Token, SignatureError> {
         let mut text = String::from(first);
-        let digit = |c: char| c.is_ascii_digit();
-        self.take_while(&mut text, digit);
-        let mut whole = true;
-        if self.chars.peek() == Some(&'.') {
-            whole = false;
-            text.push('.');
-            self.advance();
-            self.take_while(&mut text, digit);
-        }
-        if matches!(self.chars.peek(), Some('e' | 'E')) {
-            whole = false;
-            text.extend(self.advance());
-            if matches!(self.chars.peek(), Some('+' | '-')) {
-                text.extend(self.advance());
+        loop {
+            self.take_while(&mut text, |c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+            match self.chars.peek() {
+                Some(sign @ ('+' | '-')) if text.ends_with(['e', 'E']) => text.push(*sign),
+                _ => break,
             }
-            self.take_while(&mut text, digit);
+            self.advance();
         }
-        let mut junk = String::new();
-        self.take_while(&mut junk, |c| c.is_alphanumeric() || c == '_');
-        if !junk.is_empty() {
+        if text.contains(|c: char| !c.is_ascii_digit() && !"+-.eE".contains(c)) {
             return Err(syntax(format!(
-                "`{text}{junk}` is neither a number nor a name; a name starts with a letter"
+                "`{text}` is neither a number nor a name; a name starts with a letter"
             )));
         }
-        let number = if whole {
+        let number = if text.contains(['.', 'e', 'E']) {
+            text.parse::<f64>().ok().and_then(Number::from_f64)
+        } else {
             let signed = text.parse::<i64>().map(Number::from);
             signed
                 .or_else(|_| text.parse::<u64>().map(Number::from))
                 .ok()
-        } else {
-            text.parse::<f64>().ok().and_then(Number::from_f64)
         };
         number.map(Token::Number).ok_or_else(|| {
             syntax(format!(
