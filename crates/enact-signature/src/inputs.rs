@@ -42,11 +42,11 @@ impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let noun = |names: &[String]| if names.len() == 1 { "input" } else { "inputs" };
         if !self.missing.is_empty() {
-            let names = listed(self.missing.iter().map(String::as_str));
+            let names = listed(&self.missing);
             write!(f, "missing {} {names}; ", noun(&self.missing))?;
         }
         if !self.unknown.is_empty() {
-            let names = listed(self.unknown.iter().map(String::as_str));
+            let names = listed(&self.unknown);
             write!(f, "unknown {} {names}", noun(&self.unknown))?;
             let known = || self.inputs.iter().map(String::as_str);
             let mut near: Vec<&str> = Vec::new();
@@ -55,7 +55,7 @@ impl fmt::Display for InputError {
                 near.extend(nearest.filter(|name| !near.contains(name)));
             }
             if !near.is_empty() {
-                write!(f, " (did you mean {}?)", listed(near.into_iter()))?;
+                write!(f, " (did you mean {}?)", listed(near))?;
             }
             f.write_str("; ")?;
         }
@@ -106,7 +106,8 @@ impl Signature {
 }
 
 /// `` `a`, `b` and `c` ``
-pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn listed<N: fmt::Display>(names: impl IntoIterator<Item = N>) -> String {
+    let names = names.into_iter();
     let quoted: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),

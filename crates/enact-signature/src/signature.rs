@@ -97,10 +97,12 @@ impl Signature {
 
     /// The input or output of that name.
     pub fn field(&self, name: &str) -> Option<&Field> {
-        self.inputs
-            .iter()
-            .chain(&self.outputs)
-            .find(|field| field.name == name)
+        self.fields().find(|field| field.name == name)
+    }
+
+    /// All fields, inputs first.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &Field> {
+        self.inputs.iter().chain(&self.outputs)
     }
 
     /// The same signature under another name.
@@ -247,7 +249,7 @@ impl Signature {
 }
 
 fn default_instructions(inputs: &[Field], outputs: &[Field]) -> String {
-    let listed = |fields: &[Field]| crate::inputs::listed(fields.iter().map(|f| f.name.as_str()));
+    let listed = |fields: &[Field]| crate::inputs::listed(fields.iter().map(|field| &field.name));
     format!("Given {}, produce {}.", listed(inputs), listed(outputs))
 }
 

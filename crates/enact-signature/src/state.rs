@@ -28,47 +28,32 @@ pub struct FieldState {
 impl Signature {
     /// The wording, to be saved.
     pub fn state(&self) -> SignatureState {
-        let fields = self.inputs().iter().chain(self.outputs());
+        let fields = self.fields().map(|field| FieldState {
+            name: field.name.clone(),
+            description: field.description.clone(),
+        });
         SignatureState {
             instructions: self.explicit_instructions().map(str::to_owned),
-            fields: fields
-                .map(|field| FieldState {
-                    name: field.name.clone(),
-                    description: field.description.clone(),
-                })
-                .collect(),
+            fields: fields.collect(),
         }
     }
 
     /// The same fields in the wording of a saved state, which has to be of the same field names.
     pub fn load_state(&self, state: &SignatureState) -> Result<Signature, SignatureError> {
         let saved = |name: &str| state.fields.iter().find(|field| field.name == name);
-        let surplus: Vec<&str> = state
-            .fields
-            .iter()
-            .map(|field| field.name.as_str())
-            .filter(|name| self.field(name).is_none())
-            .collect();
-        let lacking: Vec<&str> = self
-            .inputs()
-            .iter()
-            .chain(self.outputs())
-            .map(|field| field.name.as_str())
-            .filter(|name| saved(name).is_none())
-            .collect();
+        let names = state.fields.iter().map(|field| &field.name);
+        let surplus: Vec<&String> = names.filter(|name| self.field(name).is_none()).collect();
+        let names = self.fields().map(|field| &field.name);
+        let lacking: Vec<&String> = names.filter(|name| saved(name).is_none()).collect();
         if !surplus.is_empty() || !lacking.is_empty() {
             return Err(mismatch(self, &surplus, &lacking));
         }
         let worded = |fields: &[Field]| -> Vec<Field> {
+            let mut fields = fields.to_vec();
+            for field in &mut fields {
+                field.description = saved(&field.name).and_then(|saved| saved.description.clone());
+            }
             fields
-                .iter()
-                .map(|field| {
-                    let mut field = field.clone();
-                    field.description =
-                        saved(&field.name).and_then(|saved| saved.description.clone());
-                    field
-                })
-                .collect()
         };
         Ok(self.rebuilt(
             state.instructions.clone(),
@@ -78,16 +63,14 @@ impl Signature {
     }
 }
 
-fn mismatch(signature: &Signature, surplus: &[&str], lacking: &[&str]) -> SignatureError {
+fn mismatch(signature: &Signature, surplus: &[&String], lacking: &[&String]) -> SignatureError {
     let mut differences = Vec::new();
     if !surplus.is_empty() {
-        differences.push(format!(
-            "it has {}, which the signature has not",
-            names(surplus)
-        ));
+        let surplus = listed(surplus);
+        differences.push(format!("it has {surplus}, which the signature has not"));
     }
     if !lacking.is_empty() {
-        differences.push(format!("it lacks {}", names(lacking)));
+        differences.push(format!("it lacks {}", listed(lacking)));
     }
     let message = format!(
         "the saved state is of other fields than `{signature}`: {}; load it onto the signature it \
@@ -95,10 +78,6 @@ fn mismatch(signature: &Signature, surplus: &[&str], lacking: &[&str]) -> Signat
         differences.join(", and ")
     );
     SignatureError::new(SignatureErrorKind::StateMismatch, message)
-}
-
-fn names(names: &[&str]) -> String {
-    listed(names.iter().copied())
 }
 
 #[cfg(test)]

@@ -259,10 +259,7 @@ impl Part {
         if Arc::get_mut(&mut self.0).is_none() {
             self.0 = self.0.clone_module();
         }
-        match Arc::get_mut(&mut self.0) {
-            Some(module) => Some(module),
-            None => None,
-        }
+        Arc::get_mut(&mut self.0).map(|module| module as &mut dyn Module)
     }
 }
 

@@ -66,10 +66,6 @@ impl HandOver {
             .with_timeout(timeout);
         Ok(Self { agents, spec })
     }
-
-    fn agent(&self, name: &str) -> Option<&AgentTool> {
-        self.agents.iter().find(|agent| agent.spec().name == name)
-    }
 }
 
 impl Tool for HandOver {
@@ -82,7 +78,7 @@ impl Tool for HandOver {
             .get("agent")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        let Some(agent) = self.agent(name) else {
+        let Some(agent) = self.agents.iter().find(|agent| agent.spec().name == name) else {
             let unknown = ToolError::new(format!("no agent is called `{name}`"));
             return Box::pin(std::future::ready(Err(unknown)));
         };

@@ -31,11 +31,8 @@ impl<O> Outcome<O> {
         match self {
             Self::Finished(prediction) => Ok(prediction),
             Self::Paused(paused) => {
-                let names: Vec<&str> = paused
-                    .questions
-                    .iter()
-                    .map(|question| question.tool_call.name.as_str())
-                    .collect();
+                let questions = paused.questions.iter();
+                let names: Vec<&str> = questions.map(|asked| &*asked.tool_call.name).collect();
                 let message = format!(
                     "the run waits for a person to decide about {}: match on `Outcome::Paused` and \
                      resume it",

@@ -120,9 +120,7 @@ impl AgentSpec {
             notes: Values::new(),
         }
     }
-}
 
-impl AgentSpec {
     /// What keeps an agent from going on with a run of this one, if anything does. Another model
     /// or adapter may; another signature or way of completion, or tools of which one is missing, may
     /// not. Tools that have changed may, and the log says how they changed.
