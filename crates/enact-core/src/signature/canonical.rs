@@ -1,6 +1,9 @@
 //! Values as text: for people, in one canonical form, and as a digest.
 
+use std::collections::BTreeMap;
+
 use enact_signature::Values;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -9,16 +12,32 @@ const DIGEST_LENGTH: usize = 12;
 
 /// A value as JSON text with object keys in order: equal values give equal texts.
 pub fn canonical_json(value: &Value) -> String {
-    let mut ordered = value.clone();
-    ordered.sort_all_objects();
-    ordered.to_string()
+    // A JSON value is always JSON.
+    serde_json::to_string(&Canonical(value)).unwrap_or_default()
 }
 
 /// The same for arguments.
 pub(crate) fn canonical_args(args: &Values) -> String {
-    let mut ordered = Value::Object(args.clone());
-    ordered.sort_all_objects();
-    ordered.to_string()
+    serde_json::to_string(&in_order(args)).unwrap_or_default()
+}
+
+struct Canonical<'a>(&'a Value);
+
+impl Serialize for Canonical<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(fields) => to.collect_map(in_order(fields)),
+            Value::Array(items) => to.collect_seq(items.iter().map(Canonical)),
+            plain => plain.serialize(to),
+        }
+    }
+}
+
+fn in_order(fields: &Values) -> BTreeMap<&String, Canonical<'_>> {
+    let fields = fields.iter();
+    fields
+        .map(|(name, value)| (name, Canonical(value)))
+        .collect()
 }
 
 /// A value as text: a string as it is, anything else as compact JSON.
