@@ -10,8 +10,6 @@ const MILLION: f64 = 1_000_000.0;
 
 /// What a million tokens of a model cost, in one currency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-// A misspelt price would be a wrong one.
-#[serde(deny_unknown_fields)]
 pub struct Price {
     /// Tokens read.
     pub input: f64,
@@ -68,6 +66,19 @@ impl Prices {
     /// wrong with it.
     pub fn read(json: &str) -> Result<Self, String> {
         let prices: Self = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        // A misspelt price would be a wrong one.
+        let known = ["input", "cached_input", "output"];
+        let written: BTreeMap<String, BTreeMap<String, f64>> =
+            serde_json::from_str(json).map_err(|error| error.to_string())?;
+        let unknown = written.values().flat_map(BTreeMap::keys);
+        if let Some(name) = unknown
+            .into_iter()
+            .find(|name| !known.contains(&name.as_str()))
+        {
+            return Err(format!(
+                "`{name}` is no price: there are `input`, `cached_input` and `output`"
+            ));
+        }
         for (model, price) in &prices.by_model {
             let all = [price.input, price.output, price.cached_input.unwrap_or(0.0)];
             if all.iter().any(|one| !one.is_finite() || *one < 0.0) {
