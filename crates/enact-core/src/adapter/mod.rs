@@ -103,6 +103,24 @@ pub struct Read<T> {
     pub repairs: Vec<Repair>,
 }
 
+impl<T> Read<T> {
+    /// What was read as it was written.
+    pub(crate) fn exact(value: T) -> Self {
+        Self {
+            value,
+            repairs: Vec::new(),
+        }
+    }
+
+    /// The same as part of something else.
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Read<U> {
+        Read {
+            value: change(self.value),
+            repairs: self.repairs,
+        }
+    }
+}
+
 /// A thought and the calls that follow from it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StepReply {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::check;
 use super::identity::Allowed;
-use super::state::{Acting, CallState, CallStatus, Phase, RunState};
+use super::state::{CallState, CallStatus, Phase, RunState};
 use crate::run::{
     AnswerError, Answerer, Asked, Decision, Event, Observation, Origin, Question, QuestionKind,
 };
@@ -13,20 +13,14 @@ use crate::time::Timestamp;
 impl RunState {
     /// The event that follows from a question that a running tool asks.
     pub fn tool_asks(&self, call_id: &str, text: String) -> Event {
-        let acting = match &self.phase {
-            Phase::Act(acting) => acting.calls.iter().find(|state| state.call.id == call_id),
-            _ => None,
-        };
-        match (&self.phase, acting) {
-            (Phase::Act(acting), Some(state)) => {
-                let origin = self.origin(acting, state);
-                Event::asked(Asked {
-                    text: Some(text),
-                    ..Asked::about(origin, QuestionKind::Clarify, &state.call)
-                })
-            }
+        let mut calls = self.calls().iter();
+        match calls.find(|state| state.call.id == call_id) {
+            Some(state) => Event::asked(Asked {
+                text: Some(text),
+                ..self.about(state, QuestionKind::Clarify)
+            }),
             // Nobody waits for the call any more.
-            _ => {
+            None => {
                 let nobody = format!("Nobody was there to answer: {text}");
                 Event::tool_decided(call_id, Observation::error(nobody))
             }
@@ -35,14 +29,14 @@ impl RunState {
 
     /// The questions that wait for an answer.
     pub fn open_questions(&self) -> impl Iterator<Item = &Question> {
-        let calls = match &self.phase {
-            Phase::Act(acting) => acting.calls.as_slice(),
-            _ => &[],
-        };
-        calls.iter().filter_map(|call| match &call.status {
-            CallStatus::Asked(question) => Some(&**question),
+        self.calls().iter().filter_map(|call| match call.status {
+            CallStatus::Asked(question) => Some(self.question(question)),
             _ => None,
         })
+    }
+
+    pub(super) fn question(&self, index: usize) -> &Question {
+        &self.run.questions()[index].question
     }
 
     /// The event that follows from a person's decision, unless it does not fit.
@@ -75,13 +69,15 @@ impl RunState {
             .collect()
     }
 
-    pub(super) fn origin<'a>(&'a self, acting: &Acting, state: &CallState) -> Origin<'a> {
-        Origin {
+    /// A question about a call of the step under way.
+    pub(super) fn about(&self, state: &CallState, kind: QuestionKind) -> Asked {
+        let origin = Origin {
             run_id: self.run.id(),
-            step: acting.record as u64,
+            step: self.last_step().map_or(0, |step| step.record as u64),
             nth: state.asked,
             tool: self.run.tool_at(self.seen.at, &state.call.name),
-        }
+        };
+        Asked::about(origin, kind, &state.call)
     }
 
     /// Whether a person has allowed the tool for the rest of the run.
@@ -91,80 +87,67 @@ impl RunState {
 
     pub(super) fn fold_answer(&mut self, question: usize) {
         let known = &self.run.questions()[question];
-        let (Phase::Act(acting), Some(decision), Some(by)) =
+        let (Phase::Act(calls), Some(decision), Some(by)) =
             (&mut self.phase, &known.decision, known.by)
         else {
             return;
         };
-        let confirmation_id = &known.question.confirmation_id;
-        for state in &mut acting.calls {
-            let CallStatus::Asked(question) = &state.status else {
-                continue;
-            };
-            if question.confirmation_id != *confirmation_id {
-                continue;
-            }
-            let question = question.clone();
-            state.status =
-                match decision {
-                    Decision::Approve => CallStatus::Ready,
-                    Decision::ApproveAlways => {
-                        let rule = Allowed {
-                            confirmation_id: confirmation_id.clone(),
-                            tools: state.tools,
-                        };
-                        self.allowed.insert(question.tool_call.name.clone(), rule);
-                        CallStatus::Ready
-                    }
-                    Decision::Edit { name, args } => {
-                        let call = Arc::make_mut(&mut state.call);
-                        call.name.clone_from(name);
-                        call.args.clone_from(args);
-                        state.tools = self.seen.at;
-                        CallStatus::Ready
-                    }
-                    Decision::Answer(text) if question.kind == QuestionKind::Clarify => {
-                        let told = (question.question.clone(), text.clone());
-                        state.answers.push(told);
-                        CallStatus::Ready
-                    }
-                    Decision::Answer(text) => CallStatus::Decided(Observation::value(text.clone())),
-                    Decision::Feedback(text) => {
-                        CallStatus::Decided(Observation::value(format!("User feedback: {text}")))
-                    }
-                    Decision::Reject(Some(why)) if by == Answerer::Change => {
-                        CallStatus::Decided(Observation::error(why.clone()))
-                    }
-                    Decision::Reject(message) => CallStatus::Decided(Observation::value(
-                        rejection(question.kind, message.as_deref(), by),
-                    )),
-                };
-            state.answered = Some(question);
+        let mut calls = calls.iter_mut();
+        let Some(state) = calls.find(|state| state.status == CallStatus::Asked(question)) else {
             return;
-        }
+        };
+        let asked = &known.question;
+        state.answered = Some(question);
+        state.status = match decision {
+            Decision::Approve => CallStatus::Ready,
+            Decision::ApproveAlways => {
+                let rule = Allowed {
+                    confirmation_id: asked.confirmation_id.clone(),
+                    tools: state.tools,
+                };
+                self.allowed.insert(asked.tool_call.name.clone(), rule);
+                CallStatus::Ready
+            }
+            Decision::Edit { name, args } => {
+                let call = Arc::make_mut(&mut state.call);
+                call.name.clone_from(name);
+                call.args.clone_from(args);
+                state.tools = self.seen.at;
+                CallStatus::Ready
+            }
+            Decision::Answer(text) if asked.kind == QuestionKind::Clarify => {
+                state.answers.push((asked.question.clone(), text.clone()));
+                CallStatus::Ready
+            }
+            Decision::Answer(text) => CallStatus::Decided(Observation::value(text.clone())),
+            Decision::Feedback(text) => {
+                CallStatus::Decided(Observation::value(format!("User feedback: {text}")))
+            }
+            Decision::Reject(Some(why)) if by == Answerer::Change => {
+                CallStatus::Decided(Observation::error(why.clone()))
+            }
+            Decision::Reject(message) => {
+                let text = rejection(asked.kind, message.as_deref(), by);
+                CallStatus::Decided(Observation::value(text))
+            }
+        };
     }
 
     pub(super) fn fold_withdrawal(&mut self, question: usize) {
-        let known = &self.run.questions()[question];
-        let confirmation_id = known.question.confirmation_id.as_str();
+        let known = &self.run.questions()[question].question;
         self.allowed
-            .retain(|_, rule| rule.confirmation_id != confirmation_id);
-        let Phase::Act(acting) = &mut self.phase else {
+            .retain(|_, rule| rule.confirmation_id != known.confirmation_id);
+        let Phase::Act(calls) = &mut self.phase else {
             return;
         };
-        for state in &mut acting.calls {
-            let Some(question) = state
-                .answered
-                .take_if(|question| question.confirmation_id == confirmation_id)
-            else {
-                continue;
-            };
-            if question.kind == QuestionKind::Clarify && state.status == CallStatus::Ready {
+        let mut calls = calls.iter_mut();
+        if let Some(state) = calls.find(|state| state.answered == Some(question)) {
+            if known.kind == QuestionKind::Clarify && state.status == CallStatus::Ready {
                 state.answers.pop();
             }
-            state.call = Arc::new(question.tool_call.clone());
+            state.answered = None;
+            state.call = Arc::new(known.tool_call.clone());
             state.status = CallStatus::Asked(question);
-            return;
         }
     }
 }

@@ -1,11 +1,8 @@
 //! Requests beside the steps: whether the task is done, and what a large observation says.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
-use super::spending::Room;
-use super::state::{Acting, CallState, CallStatus, Phase, RunState};
+use super::state::{CallStatus, RunState};
 use super::{shorten, text};
 use crate::model::Prompt;
 use crate::run::{Call, Entry, Observation, PredictorName, Standing, TerminationReason};
@@ -50,43 +47,26 @@ impl RunState {
 
     /// The call whose observation is summarised next, once all calls of the step are over, if there
     /// is room for the request.
-    pub(super) fn condensing<'a>(&self, acting: &'a Acting) -> Option<(&'a Call, Prompt)> {
-        let is_done = |state: &CallState| matches!(state.status, CallStatus::Done(_));
-        let state = acting.calls.iter().find(|state| state.is_large)?;
-        if !acting.calls.iter().all(is_done) {
+    pub(super) fn condensing(&self) -> Option<(&Call, Prompt)> {
+        let calls = self.calls();
+        let index = calls.iter().position(|state| state.is_large)?;
+        if calls.iter().any(|state| state.status != CallStatus::Done) {
             return None;
         }
-        let CallStatus::Done(observation) = &state.status else {
-            return None;
-        };
-        let step = self.run.steps().last()?;
+        let step = self.last_step()?;
+        let call = &calls[index].call;
+        let value = &step.calls[index].done.as_ref()?.observation.value;
         let tokens = self.started().limits.max_observation_tokens;
-        let result = shorten::text(
-            &observation.value,
-            tokens.saturating_mul(SHOWN_TO_SUMMARISE),
-        );
-        let args = Value::Object(state.call.args.clone());
+        let result = shorten::text(value, tokens.saturating_mul(SHOWN_TO_SUMMARISE));
+        let args = Value::Object(call.args.clone());
         let values = [
             ("task", self.task()),
             ("thought", step.thought().to_owned()),
-            ("call", format!("{} {args}", state.call.name)),
+            ("call", format!("{} {args}", call.name)),
             ("result", result),
         ];
         let prompt = self.aside(PredictorName::Condense, values)?;
-        Some((&state.call, prompt))
-    }
-
-    pub(super) fn fold_condensed(&mut self, call_id: &str, summary: &str) {
-        let Phase::Act(acting) = &mut self.phase else {
-            return;
-        };
-        let mut calls = acting.calls.iter_mut();
-        if let Some(call) = calls.find(|call| call.call.id == call_id) {
-            call.is_large = false;
-            if let CallStatus::Done(observation) = &mut call.status {
-                Arc::make_mut(observation).summary = Some(summary.to_owned());
-            }
-        }
+        Some((call, prompt))
     }
 
     /// No use can be made of what a predictor said: the run goes on as if it had not been asked.
@@ -94,9 +74,7 @@ impl RunState {
         if predictor == PredictorName::Judge {
             self.is_unjudged = false;
             self.continue_loop();
-        } else if let Phase::Act(acting) = &mut self.phase
-            && let Some(call) = acting.calls.iter_mut().find(|call| call.is_large)
-        {
+        } else if let Some(call) = self.calls_mut().iter_mut().find(|call| call.is_large) {
             call.is_large = false;
         }
     }
@@ -113,7 +91,6 @@ impl RunState {
         let values = values.map(|(name, text)| (name.to_owned(), Value::String(text)));
         let values = Values::from_iter(values);
         let prompt = self.render(predictor, &[Entry::Inputs { values }]);
-        let has_room = !matches!(self.room(predictor, &prompt), Room::None(_));
-        has_room.then_some(prompt)
+        self.room(predictor, &prompt).ok().map(|_| prompt)
     }
 }

@@ -113,7 +113,7 @@ pub(super) fn extract_entries(state: &RunState, clip: usize) -> Vec<Entry> {
         }
     }
     let mut values = state.started().inputs.clone();
-    if state.program().step.is_none() {
+    if state.program.step.is_none() {
         before.push(Entry::Inputs { values });
         return before;
     }

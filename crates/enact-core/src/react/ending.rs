@@ -2,7 +2,6 @@
 //! and if that fails they are extracted from the trajectory.
 
 use super::compact;
-use super::spending::Room;
 use super::state::{Phase, RunState};
 use crate::adapter::Completion;
 use crate::model::Prompt;
@@ -10,15 +9,6 @@ use crate::run::{Notice, PredictorName, TerminationReason};
 
 /// How long the texts of a trajectory may be where a budget has no room for all of it.
 const CLIPS: [usize; 3] = [2_000, 300, 40];
-
-/// How the outputs are to be had, for this reason of ending.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// The model is told to submit, where it can be.
-    Demand(TerminationReason),
-    /// They are extracted.
-    Extract(TerminationReason),
-}
 
 impl RunState {
     /// Tells the model to submit its outputs, on the same transcript: its beginning has been paid for,
@@ -36,11 +26,11 @@ impl RunState {
         // An extraction must still be possible afterwards.
         let room = self.room(PredictorName::Step, &self.step_prompt);
         // Without a step there is no transcript to go on with.
-        self.iterations > 0
+        self.steps_taken() > 0
             && self.program.completion == Completion::Submit
             // A prompt that did not fit fits no better with a notice.
             && self.overflow.attempts() == 0
-            && !matches!(room, Room::None(_))
+            && room.is_ok()
     }
 
     /// The declared outputs, as a model is told of them.
@@ -59,8 +49,7 @@ impl RunState {
                 &compact::extract_entries(self, clip),
             )
         };
-        let has_room =
-            |prompt: &Prompt| !matches!(self.room(PredictorName::Extract, prompt), Room::None(_));
+        let has_room = |prompt: &Prompt| self.room(PredictorName::Extract, prompt).is_ok();
         let mut prompt = render(usize::MAX);
         for clip in CLIPS {
             if has_room(&prompt) {
@@ -78,14 +67,14 @@ impl RunState {
         misreads: u32,
     ) {
         self.phase = match self.room(PredictorName::Extract, &prompt) {
-            Room::None(budget) => Phase::Fail {
+            Err(budget) => Phase::Fail {
                 reason: budget,
                 message: format!(
                     "the {} leaves no room for an answer: raise it, or give shorter inputs",
                     budget.as_str().replace('_', " ")
                 ),
             },
-            _ => Phase::Extract {
+            Ok(_) => Phase::Extract {
                 reason,
                 prompt,
                 misreads,

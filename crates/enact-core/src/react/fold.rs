@@ -1,16 +1,11 @@
 //! Taking events into the state of a run.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use super::compact;
-use super::ending::Answer;
 use super::refusal::Recovery;
-use super::spending::Room;
-use super::state::{Acting, AfterSummary, CallState, CallStatus, Phase, RunState};
-use crate::model::{ModelErrorKind, Usage};
+use super::state::{AfterSummary, CallState, CallStatus, Phase, RunState};
+use crate::model::ModelErrorKind;
 use crate::run::{
-    Call, Change, Observation, PlannedCall, PredictorName, Reading, Record, Replied, StepOutcome,
+    Call, Change, PlannedCall, PredictorName, Reading, Record, Replied, StepOutcome,
     TerminationReason, transcript,
 };
 use crate::signature::Values;
@@ -36,21 +31,17 @@ impl RunState {
 
     fn take(&mut self, record: Record) {
         let change = self.run.push(record);
-        match self.fold(change) {
-            Some(Answer::Demand(reason)) => self.enter_answer(reason),
-            Some(Answer::Extract(reason)) => self.enter_extract(reason),
-            None => {}
-        }
+        self.fold(change);
         self.finish_step_if_done();
     }
 
-    /// Takes in what a record changed. Says how the outputs are to be had, when that comes next.
-    fn fold(&mut self, change: Change) -> Option<Answer> {
+    /// Takes in what a record changed.
+    fn fold(&mut self, change: Change) {
         match change {
-            Change::Step => return self.fold_step(),
-            Change::Reply(replied) => return self.fold_reply(&replied),
+            Change::Step => self.fold_step(),
+            Change::Reply(replied) => self.fold_reply(&replied),
             Change::ConditionChecked { ends } => {
-                self.conditioned = self.iterations;
+                self.conditioned = self.steps_taken();
                 if ends && matches!(self.phase, Phase::Step) {
                     self.phase = Phase::EndLoop(TerminationReason::Custom);
                 }
@@ -59,27 +50,27 @@ impl RunState {
                 if reason == TerminationReason::Timeout {
                     self.spend_step_time();
                 }
-                return Some(Answer::Demand(reason));
+                self.enter_answer(reason);
             }
             Change::Failure {
                 predictor,
                 kind,
                 message,
-            } => return self.fold_failure(predictor, kind, message),
+            } => self.fold_failure(predictor, kind, message),
             Change::AdapterChanged {
                 predictor,
                 capabilities,
                 ..
             } => self.fold_adapter(predictor, capabilities),
             Change::CallStarted { call } => self.fold_start(call),
-            Change::CallDone { call, usage, cost } => self.fold_done(call, usage, cost),
+            Change::CallDone { call, cost, .. } => self.fold_done(call, cost),
             Change::Noticed { about, text } => {
                 self.notices.retain(|(waiting, _)| *waiting != about);
                 self.told.insert(about);
                 self.extend_step_prompt(&[transcript::noticed(&text)]);
                 match self.answering {
                     // The notice itself may have taken the room.
-                    Some(reason) if !self.can_demand() => return Some(Answer::Extract(reason)),
+                    Some(reason) if !self.can_demand() => self.enter_extract(reason),
                     Some(reason) => self.phase = Phase::Demand(reason),
                     None => self.continue_loop(),
                 }
@@ -91,11 +82,10 @@ impl RunState {
             Change::Ended => self.phase = Phase::Ended,
             Change::Began | Change::Nothing => {}
         }
-        None
     }
 
     /// Takes in a reply that is no step.
-    fn fold_reply(&mut self, replied: &Replied) -> Option<Answer> {
+    fn fold_reply(&mut self, replied: &Replied) {
         self.spend(replied);
         match &replied.read {
             Reading::Outputs(outputs) => {
@@ -106,29 +96,26 @@ impl RunState {
                     });
                 }
             }
-            Reading::Unreadable { problem } => {
-                if let (Phase::Demand(reason), PredictorName::Step) =
-                    (&self.phase, replied.predictor)
-                {
-                    return Some(Answer::Extract(*reason));
+            Reading::Unreadable { problem } => match (&self.phase, replied.predictor) {
+                (Phase::Demand(reason), PredictorName::Step) => self.enter_extract(*reason),
+                _ => self.fold_misread(replied, problem),
+            },
+            Reading::Condensed { call_id, .. } => {
+                if let Some(call) = self.call_mut(call_id) {
+                    call.is_large = false;
                 }
-                self.fold_misread(replied, problem);
             }
-            Reading::Condensed { call_id, summary } => self.fold_condensed(call_id, summary),
             Reading::Judged { standing, .. } => self.fold_judgement(*standing),
             Reading::Summary { .. } => self.take_summary(),
             Reading::Step(_) => {}
         }
-        None
     }
 
-    fn fold_failure(
-        &mut self,
-        predictor: PredictorName,
-        kind: ModelErrorKind,
-        why: String,
-    ) -> Option<Answer> {
-        match self.recovery(predictor, kind)? {
+    fn fold_failure(&mut self, predictor: PredictorName, kind: ModelErrorKind, why: String) {
+        let Some(recovery) = self.recovery(predictor, kind) else {
+            return;
+        };
+        match recovery {
             Recovery::Shorten => match predictor {
                 PredictorName::Judge | PredictorName::Condense => self.do_without(predictor),
                 _ => self.fold_overflow(predictor),
@@ -139,33 +126,25 @@ impl RunState {
                 if kind == ModelErrorKind::Timeout {
                     self.spend_demand_time();
                 }
-                return Some(Answer::Extract(reason));
+                self.enter_extract(reason);
             }
         }
-        None
     }
 
-    fn fold_done(&mut self, call: usize, usage: Usage, cost: f64) {
-        self.spent.usage += usage;
+    fn fold_done(&mut self, call: usize, cost: f64) {
         self.spent.cost += cost;
-        let step = self.run.steps().last();
-        let Some(done) = step.and_then(|step| step.calls[call].done.as_ref()) else {
-            return;
-        };
-        let (duration, record, is_from_record) = (done.duration, done.record, done.from_record);
-        let observation = done.observation.clone();
-        let is_large = !is_from_record && self.is_to_condense(&observation);
-        if let Some(call) = self.acting_call(call) {
+        let step = self.last_step();
+        let done = step.and_then(|step| step.calls[call].done.as_ref());
+        let is_large =
+            done.is_some_and(|done| !done.from_record && self.is_to_condense(&done.observation));
+        if let Some(call) = self.calls_mut().get_mut(call) {
             call.is_large = is_large;
-            call.duration = duration;
-            call.is_from_record = is_from_record;
-            call.ran = call.was_started.then_some(record);
-            call.set_status(CallStatus::Done(observation));
+            call.set_status(CallStatus::Done);
         }
     }
 
     fn fold_start(&mut self, call: usize) {
-        let Some(call) = self.acting_call(call) else {
+        let Some(call) = self.calls_mut().get_mut(call) else {
             return;
         };
         call.set_status(CallStatus::Started);
@@ -174,18 +153,20 @@ impl RunState {
         }
     }
 
-    fn fold_step(&mut self) -> Option<Answer> {
-        let step = self.run.steps().last()?;
-        let (record, replied) = (step.record, step.replied.clone());
-        let stepped = replied.stepped()?;
+    fn fold_step(&mut self) {
+        let Some(replied) = self.last_step().map(|step| step.replied.clone()) else {
+            return;
+        };
+        let Some(stepped) = replied.stepped() else {
+            return;
+        };
         self.spend(&replied);
-        self.iterations += 1;
         for planned in &stepped.calls {
             self.ids.take(&planned.call.id);
         }
         let thought = replied.thought();
         if stepped.outcome == StepOutcome::Extract {
-            return Some(Answer::Extract(self.reason_of(thought, &Values::new())));
+            return self.enter_extract(self.reason_of(thought, &Values::new()));
         }
         self.overflow.reset();
         self.ending = self.started().rules.ending(thought);
@@ -203,11 +184,11 @@ impl RunState {
                     .iter()
                     .map(|planned| self.plan(planned))
                     .collect();
-                self.phase = Phase::Act(Acting { record, calls });
+                self.phase = Phase::Act(calls);
             }
             StepOutcome::Submit | StepOutcome::Answer(_) => {
                 let none = Values::new();
-                let outputs = self.run.steps().last().and_then(|step| step.outputs());
+                let outputs = self.last_step().and_then(|step| step.outputs());
                 self.phase = Phase::Commit(self.reason_of(thought, outputs.unwrap_or(&none)));
             }
             StepOutcome::Extract => {}
@@ -218,13 +199,14 @@ impl RunState {
                 self.continue_loop();
             }
         }
-        None
     }
 
     /// The last step joins the prompt.
     fn show_last_step(&mut self) {
-        let step = self.run.steps().last();
-        let entries = step.map(transcript::stepped).unwrap_or_default();
+        let entries = self
+            .last_step()
+            .map(transcript::stepped)
+            .unwrap_or_default();
         self.extend_step_prompt(&entries);
     }
 
@@ -241,20 +223,11 @@ impl RunState {
 
     fn plan(&self, planned: &PlannedCall) -> CallState {
         let status = match &planned.refusal {
-            Some(refusal) => CallStatus::Done(Arc::new(Observation::error(refusal.clone()))),
+            Some(_) => CallStatus::Done,
             None if planned.confirm || self.always_needs_approval(&planned.call) => {
                 CallStatus::Unconfirmed
             }
-            None if self.is_reader(&planned.call) => {
-                CallStatus::Decided(self.read_record(&planned.call))
-            }
-            None if self.is_memory(&planned.call) => {
-                CallStatus::Decided(self.remember(&planned.call))
-            }
-            None => match self.progress.known(&planned.call) {
-                Some(record) if !self.reads_again(&planned.call) => CallStatus::Known(record),
-                _ => CallStatus::Ready,
-            },
+            None => self.plan_unasked(&planned.call),
         };
         CallState {
             call: planned.call.clone(),
@@ -264,35 +237,25 @@ impl RunState {
             asked: 0,
             answered: None,
             answers: Vec::new(),
-            duration: Duration::ZERO,
             was_started: false,
-            ran: None,
-            is_from_record: false,
-            is_refused: planned.refusal.is_some(),
             is_large: false,
         }
     }
 
-    fn is_reader(&self, call: &Call) -> bool {
-        let tool = self.program.tool(&call.name);
-        tool.is_some_and(|(spec, _)| spec.reads_record)
-    }
-
-    fn is_memory(&self, call: &Call) -> bool {
-        let tool = self.program.tool(&call.name);
-        tool.is_some_and(|(spec, _)| spec.keeps_notes)
-    }
-
-    /// Whether a call runs although its answer is known.
-    fn reads_again(&self, call: &Call) -> bool {
-        let tool = self.program.tool(&call.name);
-        self.started().rules.reads_again || tool.is_some_and(|(spec, _)| spec.volatile)
-    }
-
-    pub(super) fn acting_call(&mut self, call: usize) -> Option<&mut CallState> {
-        match &mut self.phase {
-            Phase::Act(acting) => acting.calls.get_mut(call),
-            _ => None,
+    /// What becomes of a call that nobody has to agree to: some are answered from the log.
+    fn plan_unasked(&self, call: &Call) -> CallStatus {
+        let spec = self.program.tool(&call.name).map(|(spec, _)| spec);
+        if spec.is_some_and(|spec| spec.reads_record) {
+            return CallStatus::Decided(self.read_record(call));
+        }
+        if spec.is_some_and(|spec| spec.keeps_notes) {
+            return CallStatus::Decided(self.remember(call));
+        }
+        let reads_again =
+            self.started().rules.reads_again || spec.is_some_and(|spec| spec.volatile);
+        match self.progress.known(call) {
+            Some(record) if !reads_again => CallStatus::Known(record),
+            _ => CallStatus::Ready,
         }
     }
 
@@ -352,10 +315,7 @@ impl RunState {
         self.overflow.count();
         // A summary is a request, too.
         let room = self.room(PredictorName::Summarise, &self.step_prompt);
-        if let (Some(covers), false) = (
-            compact::plan(self, self.overflow),
-            matches!(room, Room::None(_)),
-        ) {
+        if let (Some(covers), Ok(_)) = (compact::plan(self, self.overflow), room) {
             self.phase = Phase::Summarise { covers, then };
             return;
         }
@@ -387,26 +347,26 @@ impl RunState {
 
     /// A step whose calls are all done joins the transcript.
     fn finish_step_if_done(&mut self) {
-        let Phase::Act(acting) = &self.phase else {
+        let Phase::Act(calls) = &self.phase else {
             return;
         };
-        let is_done = |state: &CallState| matches!(state.status, CallStatus::Done(_));
-        if !acting.calls.iter().all(is_done) || self.condensing(acting).is_some() {
+        let is_open = calls.iter().any(|state| state.status != CallStatus::Done);
+        let Some(step) = self.run.steps().last().filter(|_| !is_open) else {
+            return;
+        };
+        if self.condensing().is_some() {
             return;
         }
-        let Phase::Act(acting) = std::mem::replace(&mut self.phase, Phase::Step) else {
-            return;
-        };
-        let longest = acting.calls.iter().map(|call| call.duration).max();
-        self.is_unjudged =
-            self.started().rules.judges && acting.calls.iter().any(|call| call.was_started);
-        let threshold = self.run.started().limits.stall_threshold;
-        let finding = self.progress.take(acting, threshold, &self.program);
+        let rules = &self.started().rules;
+        self.is_unjudged = rules.judges && calls.iter().any(|call| call.was_started);
+        let threshold = self.started().limits.stall_threshold;
+        let finding = self.progress.take(step, threshold, &self.program);
+        self.phase = Phase::Step;
         if finding.is_stalled {
             self.ending = self.ending.or(Some(TerminationReason::Stalled));
         }
         self.notices.extend(finding.notices);
-        self.spent.time = self.spent.time.saturating_add(longest.unwrap_or_default());
+        self.spent.time = self.spent.time.saturating_add(self.longest_call());
         self.show_last_step();
         self.continue_loop();
     }
@@ -421,7 +381,7 @@ impl RunState {
         } else if let Some(prompt) = self.judging() {
             self.phase = Phase::Judge(prompt);
             return;
-        } else if self.iterations >= limits.max_iterations {
+        } else if self.steps_taken() >= limits.max_iterations {
             Some(TerminationReason::MaxIterations)
         } else {
             self.used_up()

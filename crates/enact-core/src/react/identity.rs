@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::check;
-use super::state::{Acting, CallState, CallStatus, Phase, RunState, tool_finished};
+use super::state::{CallState, CallStatus, RunState, tool_finished};
 use crate::run::{Answerer, Asked, Call, Decision, Event, Observation, Question, QuestionKind};
 use crate::tool::{Confirmation, Effect, ToolSpec};
 
@@ -109,7 +109,7 @@ impl RunState {
 
     /// Asks whether a call may run, and says what is new about its tool since a person was last
     /// asked about it.
-    pub(super) fn confirm(&self, acting: &Acting, state: &CallState) -> Asked {
+    pub(super) fn confirm(&self, state: &CallState) -> Asked {
         let name = &state.call.name;
         let shown = self.seen.shown.get(name);
         let before = shown.and_then(|at| self.run.tool_at(*at, name));
@@ -117,65 +117,51 @@ impl RunState {
             (Some(before), Some(now)) => now.changes_since(before),
             _ => Vec::new(),
         };
-        self.asks(acting, state, QuestionKind::Confirm, changes)
-    }
-
-    fn asks(
-        &self,
-        acting: &Acting,
-        state: &CallState,
-        kind: QuestionKind,
-        changes: Vec<String>,
-    ) -> Asked {
         Asked {
             changes,
-            ..Asked::about(self.origin(acting, state), kind, &state.call)
+            ..self.about(state, QuestionKind::Confirm)
         }
     }
 
     /// Whether a question of the log is about its call as it stands there: its id is a digest of the
     /// call. Where it is not, the log was changed, and the call is asked about again.
     fn is_about_its_call(&self, question: &Question) -> bool {
-        let Phase::Act(acting) = &self.phase else {
-            return false;
-        };
-        let mut calls = acting.calls.iter();
+        let mut calls = self.calls().iter();
         let call = calls.find(|state| state.call.id == question.tool_call.id);
         call.is_some_and(|state| {
-            let known = Asked::about(self.origin(acting, state), question.kind, &state.call);
-            known.confirmation_id == question.confirmation_id
+            self.about(state, question.kind).confirmation_id == question.confirmation_id
         })
     }
 
     /// A question binds its call to the tools as they now are.
-    pub(super) fn fold_question(&mut self, question: usize) {
+    pub(super) fn fold_question(&mut self, index: usize) {
         let at = self.seen.at;
-        let question = Box::new(self.run.questions()[question].question.clone());
-        let name = question.tool_call.name.clone();
-        if !self.is_about_its_call(&question) {
+        let question = self.question(index);
+        if !self.is_about_its_call(question) {
             return;
         }
-        let Phase::Act(acting) = &mut self.phase else {
-            return;
-        };
-        let mut calls = acting.calls.iter_mut();
-        if let Some(call) = calls.find(|call| call.call.id == question.tool_call.id) {
+        let (id, name) = (
+            question.tool_call.id.clone(),
+            question.tool_call.name.clone(),
+        );
+        let has_changes = !question.changes.is_empty();
+        if let Some(call) = self.call_mut(&id) {
             call.asked += 1;
             call.tools = at;
             // An earlier answer was for the tool as it was.
             call.answered = None;
-            if !question.changes.is_empty() {
+            if has_changes {
                 call.asked_again += 1;
                 call.answers.clear();
             }
-            call.status = CallStatus::Asked(question);
+            call.status = CallStatus::Asked(index);
             self.seen.shown.insert(name, at);
         }
     }
 
     /// What follows for a call that is not under way if its tool is not the one that it was made
     /// or approved for. Nothing, if it is, or if the call may run all the same.
-    pub(super) fn after_change(&self, acting: &Acting, state: &CallState) -> Option<Event> {
+    pub(super) fn after_change(&self, state: &CallState) -> Option<Event> {
         use CallStatus::{Asked, InDoubt, Ready, Unconfirmed};
         let status = &state.status;
         if !matches!(status, Unconfirmed | Asked(_) | Ready | InDoubt) {
@@ -186,7 +172,7 @@ impl RunState {
             // Somebody was asked about a call in doubt although it cannot be made any more.
             let is_repeated = *status == Ready && state.was_started;
             let problem = is_repeated.then(|| self.misfit(call)).flatten();
-            return problem.map(|problem| refused(state, problem));
+            return problem.map(|problem| self.refuses(state, problem));
         }
         let before = self.run.tool_at(state.tools, &call.name)?;
         let now = self.tool_now(&call.name);
@@ -198,34 +184,33 @@ impl RunState {
         if changes.is_empty() {
             let is_new_rule =
                 *status == Ready && !is_asked_first && self.needs_approval(call, before);
-            return is_new_rule.then(|| self.asks_again(acting, state, asks_now()));
+            return is_new_rule.then(|| self.asks_again(state, asks_now()));
         }
         let effect = self.seen.effect(before);
-        if is_in_doubt(state) && effect != Effect::ReadOnly {
-            return Some(self.doubt_after_change(acting, state, changes, effect));
+        if self.is_in_doubt(state) && effect != Effect::ReadOnly {
+            return Some(self.doubt_after_change(state, changes, effect));
         }
         if let Some(problem) = self.misfit(call) {
             let problem = match now {
                 Some(_) => format!("{}; {problem}", changes.join("; ")),
                 None => problem,
             };
-            return Some(refused(state, problem));
+            return Some(self.refuses(state, problem));
         }
         if is_asked_first || self.needs_approval(call, before) {
-            return Some(self.asks_again(acting, state, changes));
+            return Some(self.asks_again(state, changes));
         }
         // Nobody has to approve it. The model chose it for what it was described as: from
         // elsewhere, it is not what the model chose.
         let is_elsewhere = now.is_some_and(|now| now.source != before.source);
         is_elsewhere.then(|| {
             let why = format!("{}; call it again if you want this one", changes.join("; "));
-            refused(state, why)
+            self.refuses(state, why)
         })
     }
 
     fn doubt_after_change(
         &self,
-        acting: &Acting,
         state: &CallState,
         mut changes: Vec<String>,
         effect: Effect,
@@ -241,27 +226,64 @@ impl RunState {
                 state.call.name,
                 changes.join("; ")
             );
-            return closed(state, text);
+            return self.closes(state, text);
         }
         if let (Some(problem), false) = (self.misfit(&state.call), is_gone) {
             changes.push(format!("the call cannot be made again: {problem}"));
         }
-        asked(
-            state,
-            self.asks(acting, state, QuestionKind::InDoubt, changes),
-        )
+        self.asks_anew(state, QuestionKind::InDoubt, changes)
     }
 
-    fn asks_again(&self, acting: &Acting, state: &CallState, changes: Vec<String>) -> Event {
+    fn asks_again(&self, state: &CallState, changes: Vec<String>) -> Event {
         if state.asked_again >= ASKED_AGAIN {
             let why = "it changes each time a person is asked about it, so no approval holds; use \
                        another tool";
-            return refused(state, why.to_owned());
+            return self.refuses(state, why.to_owned());
         }
-        asked(
-            state,
-            self.asks(acting, state, QuestionKind::Confirm, changes),
-        )
+        self.asks_anew(state, QuestionKind::Confirm, changes)
+    }
+
+    /// Asks about a call whose tool has changed. A question that is open is void.
+    fn asks_anew(&self, state: &CallState, kind: QuestionKind, changes: Vec<String>) -> Event {
+        let replaces = match state.status {
+            CallStatus::Asked(open) => Some(self.question(open).confirmation_id.clone()),
+            _ => None,
+        };
+        Event::asked(Asked {
+            changes,
+            replaces,
+            ..self.about(state, kind)
+        })
+    }
+
+    /// Whether the call may have happened, and that is what a person was or is to be asked.
+    fn is_in_doubt(&self, state: &CallState) -> bool {
+        let asked = match state.status {
+            CallStatus::InDoubt => return true,
+            CallStatus::Asked(question) => Some(question),
+            _ => state.answered,
+        };
+        asked.is_some_and(|question| self.question(question).kind == QuestionKind::InDoubt)
+    }
+
+    fn refuses(&self, state: &CallState, why: String) -> Event {
+        let name = &state.call.name;
+        let so = match state.was_started {
+            true => "The call was not run again.",
+            false => "The call was not executed.",
+        };
+        self.closes(state, format!("Error executing {name}: {why}. {so}"))
+    }
+
+    /// Ends a call that does not run, and the question about it, if one is open.
+    fn closes(&self, state: &CallState, text: String) -> Event {
+        match state.status {
+            CallStatus::Asked(question) => {
+                let id = &self.question(question).confirmation_id;
+                Event::answered(id, Decision::Reject(Some(text)), Answerer::Change)
+            }
+            _ => tool_finished(&state.call, Observation::error(text)),
+        }
     }
 
     /// Whether the rule for the tool of a call demands a person, who was not asked when the tool was
@@ -308,41 +330,4 @@ pub(super) fn in_doubt(call: &Call) -> Observation {
          gave a result. It was not run again.",
         call.name
     ))
-}
-
-/// Whether the call may have happened, and that is what a person was or is to be asked.
-fn is_in_doubt(state: &CallState) -> bool {
-    let asked = match &state.status {
-        CallStatus::InDoubt => return true,
-        CallStatus::Asked(question) => Some(question),
-        _ => state.answered.as_ref(),
-    };
-    asked.is_some_and(|question| question.kind == QuestionKind::InDoubt)
-}
-
-fn asked(state: &CallState, mut question: Asked) -> Event {
-    if let CallStatus::Asked(open) = &state.status {
-        question.replaces = Some(open.confirmation_id.clone());
-    }
-    Event::asked(question)
-}
-
-fn refused(state: &CallState, why: String) -> Event {
-    let name = &state.call.name;
-    let so = match state.was_started {
-        true => "The call was not run again.",
-        false => "The call was not executed.",
-    };
-    closed(state, format!("Error executing {name}: {why}. {so}"))
-}
-
-/// Ends a call that does not run, and the question about it, if one is open.
-fn closed(state: &CallState, text: String) -> Event {
-    match &state.status {
-        CallStatus::Asked(question) => {
-            let decision = Decision::Reject(Some(text));
-            Event::answered(&question.confirmation_id, decision, Answerer::Change)
-        }
-        _ => tool_finished(&state.call, Observation::error(text)),
-    }
 }

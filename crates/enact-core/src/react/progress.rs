@@ -7,8 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::program::Program;
-use super::state::{Acting, CallStatus};
-use crate::run::{Call, Notice, Observation, canonical_args, canonical_json};
+use crate::run::{Call, Notice, Observation, Step, StepCall, canonical_args, canonical_json};
 use crate::signature::Values;
 use crate::tool::Effect;
 
@@ -64,23 +63,28 @@ impl Progress {
     }
 
     /// Takes in a step whose calls are all done.
-    pub(super) fn take(&mut self, acting: Acting, threshold: u32, program: &Program) -> Finding {
+    pub(super) fn take(&mut self, step: &Step, threshold: u32, program: &Program) -> Finding {
         let done = program.completion.tool_name();
-        self.remember(&acting, program);
+        self.remember(step, program);
         let mut finding = Finding::default();
-        let mut acts = Vec::with_capacity(acting.calls.len());
+        let mut acts = Vec::with_capacity(step.calls.len());
         let mut is_new = false;
         let mut failed = Vec::new();
-        for state in acting.calls {
+        for StepCall {
+            call,
+            done: gave,
+            attempts,
+            ..
+        } in &step.calls
+        {
             // What was refused as wrong counts as a bad reply.
-            let (false, CallStatus::Done(observation)) = (state.is_refused, state.status) else {
+            let Some(gave) = gave else {
                 continue;
             };
-            let call = state.call;
-            let notice = if state.is_from_record {
+            let notice = if gave.from_record {
                 Some((Notice::RepeatedCall, not_run_again(&call.name, done)))
-            } else if state.ran.is_some() && observation.is_error {
-                let key = key(&call);
+            } else if *attempts > 0 && gave.observation.is_error {
+                let key = key(call);
                 let is_again = self.failed.contains(&key);
                 failed.push(key);
                 is_again.then(|| (Notice::RepeatedFailure, failed_again(&call.name)))
@@ -91,8 +95,8 @@ impl Progress {
             finding.notices.extend(notice);
             let effect = effect(program, &call.name);
             acts.push(Act {
-                call,
-                observation,
+                call: call.clone(),
+                observation: gave.observation.clone(),
                 effect,
             });
         }
@@ -173,17 +177,15 @@ impl Progress {
     }
 
     /// Answers hold until something may have changed.
-    fn remember(&mut self, acting: &Acting, program: &Program) {
-        let ran = || acting.calls.iter().filter(|state| state.ran.is_some());
-        if ran().any(|state| effect(program, &state.call.name) != Effect::ReadOnly) {
+    fn remember(&mut self, step: &Step, program: &Program) {
+        let ran = || step.calls.iter().filter(|call| call.attempts > 0);
+        if ran().any(|ran| effect(program, &ran.call.name) != Effect::ReadOnly) {
             self.known.clear();
             return;
         }
-        for state in ran() {
-            if let (CallStatus::Done(observation), Some(record)) = (&state.status, state.ran)
-                && !observation.is_error
-            {
-                self.known.insert(key(&state.call), record);
+        for ran in ran() {
+            if let Some(done) = ran.done.as_ref().filter(|done| !done.observation.is_error) {
+                self.known.insert(key(&ran.call), done.record);
             }
         }
     }

@@ -5,15 +5,16 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::program::Program;
-use super::state::{Acting, Phase, RunState};
+use super::state::{Phase, RunState};
 use super::submitted::submitted;
 use super::verdict::{CallCheck, Verdict};
 use super::{check, thoughts};
 use crate::adapter::beside;
 use crate::adapter::forms::{self, Found};
 use crate::adapter::talk::{self, Talk};
-use crate::adapter::{Completion, Read, ReadCall, Repair, StepReply};
+use crate::adapter::{Completion, Misread, Read, ReadCall, Repair, StepReply};
 use crate::model::{ModelError, RawCall, Reply};
+use crate::predictor::Predictor;
 use crate::run::{
     Call, Event, PlannedCall, PredictorName, Reading, Replied, Standing, StepOutcome, Stepped,
     WrittenCall,
@@ -21,6 +22,7 @@ use crate::run::{
 use crate::signature::Values;
 
 const NO_CALLS_LEFT: &str = "This call was not executed: the tools may not be called any more.";
+const NO_SUMMARY: &str = "the reply holds no summary";
 
 /// A reply that was read. Rules and checks of the user's may have a say about its calls before it is
 /// written down.
@@ -60,7 +62,7 @@ impl ReadReply {
                 is_mended |= matches!(said.verdict, Verdict::Change(_));
                 if let Some(planned) = stepped.calls.get_mut(index) {
                     let is_allowed = state.is_tool_allowed(&planned.call.name);
-                    state.program().checked(planned, said, is_allowed);
+                    state.program.checked(planned, said, is_allowed);
                 }
             }
             if stepped.outcome == StepOutcome::Act {
@@ -95,20 +97,40 @@ fn ration(state: &RunState, calls: &mut [PlannedCall]) {
 impl RunState {
     /// Reads a model's answer to the request of [`RunState::next`].
     pub fn read(&self, outcome: Result<Reply, &ModelError>, duration: Duration) -> ReadReply {
-        let read = match (&self.phase, outcome) {
-            (Phase::Step, Ok(reply)) => match step(self, reply, duration) {
-                Ok(replied) => Ok(Box::new(replied)),
-                Err(event) => Err(event),
-            },
-            (_, outcome) => Err(self.read_beside(outcome, duration)),
+        let predictor = match self.phase {
+            Phase::Step | Phase::Demand(_) => PredictorName::Step,
+            Phase::Summarise { .. } => PredictorName::Summarise,
+            Phase::Judge(_) => PredictorName::Judge,
+            Phase::Act(_) => PredictorName::Condense,
+            _ => PredictorName::Extract,
         };
+        let read = outcome.map_err(|error| Event::failed_request(predictor, error));
+        let read = read.map(|reply| {
+            let (predictor, read) = match (&self.phase, &self.program.step) {
+                (Phase::Step, Some(step_of)) => (predictor, step(self, step_of, &reply)),
+                (Phase::Step, None) => (PredictorName::Extract, outputs(self, &reply)),
+                (Phase::Summarise { covers, .. }, _) => (predictor, summary(self, &reply, *covers)),
+                (Phase::Judge(_), _) => (predictor, judgement(self, &reply)),
+                (Phase::Act(_), _) => (predictor, condensed(self, &reply)),
+                (Phase::Demand(_), _) => {
+                    let outputs = submitted(self, predictor, &reply);
+                    (predictor, outputs.map(|read| read.map(Reading::Outputs)))
+                }
+                _ => (predictor, outputs(self, &reply)),
+            };
+            let read = read.unwrap_or_else(|problem| Read {
+                value: Reading::Unreadable { problem },
+                repairs: Vec::new(),
+            });
+            Box::new(Replied::new(predictor, reply, read.value, duration).mended(read.repairs))
+        });
         let stepped = read.as_ref().ok().and_then(|replied| replied.stepped());
         let unchecked = match stepped {
             Some(stepped) if stepped.outcome == StepOutcome::Act => {
                 let calls = stepped.calls.iter().enumerate();
                 calls
                     .filter(|(_, planned)| {
-                        planned.refusal.is_none() && self.program().is_checked(&planned.call)
+                        planned.refusal.is_none() && self.program.is_checked(&planned.call)
                     })
                     .map(|(index, _)| index)
                     .collect()
@@ -117,46 +139,24 @@ impl RunState {
         };
         ReadReply { read, unchecked }
     }
-
-    /// The event that follows from an answer that is no step.
-    fn read_beside(&self, outcome: Result<Reply, &ModelError>, duration: Duration) -> Event {
-        let predictor = match self.phase {
-            Phase::Step | Phase::Demand(_) => PredictorName::Step,
-            Phase::Summarise { .. } => PredictorName::Summarise,
-            Phase::Judge(_) => PredictorName::Judge,
-            Phase::Act(_) => PredictorName::Condense,
-            _ => PredictorName::Extract,
-        };
-        match outcome {
-            Err(error) => Event::failed_request(predictor, error),
-            Ok(reply) => match &self.phase {
-                Phase::Summarise { covers, .. } => summary(self, reply, *covers, duration),
-                Phase::Judge(_) => judgement(self, reply, duration),
-                Phase::Act(acting) => condensed(self, acting, reply, duration),
-                Phase::Demand(_) => demanded(self, reply, duration),
-                _ => outputs(self, reply, duration),
-            },
-        }
-    }
 }
 
-/// A reply to a step as it was read, or the event that follows if it is none.
-fn step(state: &RunState, reply: Reply, duration: Duration) -> Result<Replied, Event> {
-    let Some(predictor) = &state.program().step else {
-        return Err(outputs(state, reply, duration));
-    };
-    let adapter = state.wording().adapter(PredictorName::Step);
-    let misread = |reply, problem| unreadable(PredictorName::Step, reply, problem, duration);
-    let read = beside::step(adapter, predictor.task(), &reply);
+/// What a reply says, or what is wrong with it.
+type Readable = Result<Read<Reading>, String>;
+
+/// A reply to a step.
+fn step(state: &RunState, predictor: &Predictor, reply: &Reply) -> Readable {
+    let adapter = state.wording.adapter(PredictorName::Step);
+    let read = beside::step(adapter, predictor.task(), reply);
     // A reply that calls nothing may hold the outputs themselves.
     let is_call = matches!(&read, Ok(read) if !read.value.calls.is_empty());
     let found = match is_call {
         true => None,
-        false => forms::find(&state.program().answer, adapter.name(), &reply),
+        false => forms::find(&state.program.answer, adapter.name(), reply),
     };
     let (read, committed) = match (read, found) {
         (_, Some(Found::Invalid(problems))) => {
-            return Err(misread(reply, invalid_outputs(state.program(), &problems)));
+            return Err(invalid_outputs(&state.program, &problems));
         }
         (_, Some(Found::Outputs(outputs))) => {
             let thought = reply.text.trim().to_owned();
@@ -166,18 +166,17 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Result<Replied, E
             (Read { value, repairs }, Some(outputs.value))
         }
         (Ok(read), None) => (read, None),
-        (Err(problem), None) => return Err(misread(reply, problem.problem)),
+        (Err(misread), None) => return Err(misread.problem),
     };
     let StepReply { mut thought, calls } = read.value;
     // Who says nothing has not answered, however often.
     if calls.is_empty() && thought.trim().is_empty() {
-        let problem = format!("Your reply is empty. {}", way_on(state));
-        return Err(misread(reply, problem));
+        return Err(format!("Your reply is empty. {}", way_on(state)));
     }
-    let done = state.program().completion.tool_name();
+    let done = state.program.completion.tool_name();
     let acts = calls.iter().any(|call| call.name != done);
     if acts && let Some(problem) = thoughts::problem(state, &thought, &calls) {
-        return Err(misread(reply, problem));
+        return Err(problem);
     }
     let mut repairs = read.repairs;
     let ids = state.ids.assign(&calls);
@@ -185,7 +184,7 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Result<Replied, E
         Some(outputs) => (Vec::new(), StepOutcome::Answer(outputs)),
         None if calls.is_empty() => {
             // Reasoning is no answer.
-            let said = match beside::is_silent(&reply) {
+            let said = match beside::is_silent(reply) {
                 true => "",
                 false => thought.as_str(),
             };
@@ -197,13 +196,12 @@ fn step(state: &RunState, reply: Reply, duration: Duration) -> Result<Replied, E
         }
     };
     let thought = (thought != reply.text).then_some(thought);
-    let stepped = Stepped {
+    let value = Reading::Step(Stepped {
         thought,
         calls: planned,
         outcome,
-    };
-    let replied = Replied::new(PredictorName::Step, reply, Reading::Step(stepped), duration);
-    Ok(replied.mended(repairs))
+    });
+    Ok(Read { value, repairs })
 }
 
 /// Keeps with each call what the model wrote, where that says something else than what was read.
@@ -225,36 +223,9 @@ fn note_written(planned: &mut [PlannedCall], written: Vec<RawCall>) {
     }
 }
 
-fn unreadable(
-    predictor: PredictorName,
-    reply: Reply,
-    problem: impl Into<String>,
-    duration: Duration,
-) -> Event {
-    let problem = problem.into();
-    let read = Reading::Unreadable { problem };
-    Event::replied(Replied::new(predictor, reply, read, duration))
-}
-
-fn given(predictor: PredictorName, reply: Reply, read: Read<Values>, duration: Duration) -> Event {
-    let outputs = Reading::Outputs(read.value);
-    let replied = Replied::new(predictor, reply, outputs, duration);
-    Event::replied(replied.mended(read.repairs))
-}
-
-/// The event that follows from a reply of a model that was told to submit: its outputs, in whatever
-/// form it gave them.
-fn demanded(state: &RunState, reply: Reply, duration: Duration) -> Event {
-    let predictor = PredictorName::Step;
-    match submitted(state, predictor, &reply) {
-        Ok(read) => given(predictor, reply, read, duration),
-        Err(problem) => unreadable(predictor, reply, problem, duration),
-    }
-}
-
 /// What a reply without a call is.
 pub(super) fn talk_of(state: &RunState, text: &str) -> Talk {
-    let step = state.program().step.as_ref();
+    let step = state.program.step.as_ref();
     match step.and_then(|step| step.task().tooling.as_ref()) {
         Some(tooling) => talk::read(tooling, text),
         None => Talk::Answer,
@@ -264,8 +235,8 @@ pub(super) fn talk_of(state: &RunState, text: &str) -> Talk {
 /// A reply that calls nothing: the answer itself if the signature takes one string, else a
 /// reminder, once; then whatever was said has to do.
 fn without_calls(state: &RunState, text: &str) -> StepOutcome {
-    let program = state.program();
-    let adapter = state.wording().adapter(PredictorName::Step);
+    let program = &state.program;
+    let adapter = state.wording.adapter(PredictorName::Step);
     let is_guess = state.steps_taken() == 0
         && !adapter.takes_plain_words()
         && program.tool_specs().next().is_some();
@@ -282,7 +253,7 @@ fn without_calls(state: &RunState, text: &str) -> StepOutcome {
         )]));
     }
     // A model that does not call natively gets another chance in other words.
-    if state.was_nudged() && !state.wording().may_write_calls(PredictorName::Step) {
+    if state.was_nudged && !state.wording.may_write_calls(PredictorName::Step) {
         return StepOutcome::Extract;
     }
     let what = match talk {
@@ -296,7 +267,7 @@ fn without_calls(state: &RunState, text: &str) -> StepOutcome {
 /// How a model that called nothing can go on.
 fn way_on(state: &RunState) -> String {
     let outputs = state.output_names();
-    match state.program().completion {
+    match state.program.completion {
         Completion::Submit => format!(
             "If the task is done, call `submit` with {outputs}; otherwise call the tool that takes \
              you further."
@@ -314,13 +285,13 @@ fn decide(
     thought: &mut String,
     repairs: &mut Vec<Repair>,
 ) -> (Vec<PlannedCall>, StepOutcome) {
-    let completion = state.program().completion;
+    let completion = state.program.completion;
     let completing = |call: &ReadCall| call.name == completion.tool_name();
     let stands_alone = calls.iter().all(|(call, _)| completing(call));
     let mut planned = Vec::with_capacity(calls.len());
     for (call, id) in calls {
         if !completing(&call) {
-            let mut call = check::tool_call(state.program(), id, call, repairs);
+            let mut call = check::tool_call(&state.program, id, call, repairs);
             call.confirm &= !state.is_tool_allowed(&call.call.name);
             planned.push(call);
             continue;
@@ -343,7 +314,7 @@ fn decide(
             (Completion::Finish, true, _) => {
                 // Whoever gives the outputs along with it need not be asked for them.
                 let mut made = Vec::new();
-                match check::outputs(state.program(), args.clone(), &mut made) {
+                match check::outputs(&state.program, args.clone(), &mut made) {
                     Ok(given) => {
                         repairs.append(&mut made);
                         args = given.values;
@@ -353,10 +324,10 @@ fn decide(
                 }
             }
             (Completion::Submit, true, Some(problem)) => {
-                Err(invalid_outputs(state.program(), &problem))
+                Err(invalid_outputs(&state.program, &problem))
             }
             (Completion::Submit, true, None) => {
-                let checked = check::outputs(state.program(), args.clone(), repairs);
+                let checked = check::outputs(&state.program, args.clone(), repairs);
                 checked
                     .map(|given| {
                         args = given.values;
@@ -365,7 +336,7 @@ fn decide(
                         }
                         StepOutcome::Submit
                     })
-                    .map_err(|problems| invalid_outputs(state.program(), &problems))
+                    .map_err(|problems| invalid_outputs(&state.program, &problems))
             }
         };
         let call = Call {
@@ -397,90 +368,60 @@ pub(super) fn invalid_outputs(program: &Program, problems: &str) -> String {
     )
 }
 
-/// The event that follows from a reply with outputs.
-fn outputs(state: &RunState, reply: Reply, duration: Duration) -> Event {
+/// A reply with the outputs.
+fn outputs(state: &RunState, reply: &Reply) -> Readable {
     let predictor = PredictorName::Extract;
-    let task = state.program().extract.task();
-    let adapter = state.wording().adapter(predictor);
-    let read = adapter.parse_outputs(task, &reply);
     // A helper field that is missing is no reason to refuse an answer.
-    let read = read.or_else(|misread| match submitted(state, predictor, &reply) {
-        Ok(read) => Ok(read),
-        Err(_) => Err(misread),
-    });
-    match read {
-        Ok(read) => given(predictor, reply, read, duration),
-        Err(misread) => unreadable(predictor, reply, misread.problem, duration),
+    let read = parsed(state, predictor, reply)
+        .or_else(|misread| submitted(state, predictor, reply).map_err(|_| misread.problem));
+    read.map(|read| read.map(Reading::Outputs))
+}
+
+/// A reply with a summary of the transcript.
+fn summary(state: &RunState, reply: &Reply, covers: usize) -> Readable {
+    let text = summary_of(state, PredictorName::Summarise, reply)?;
+    Ok(Read::exact(Reading::Summary { text, covers }))
+}
+
+/// A reply with the summary of an observation.
+fn condensed(state: &RunState, reply: &Reply) -> Readable {
+    let summary = summary_of(state, PredictorName::Condense, reply)?;
+    let (call, _) = state.condensing().ok_or(NO_SUMMARY)?;
+    let call_id = call.id.clone();
+    Ok(Read::exact(Reading::Condensed { call_id, summary }))
+}
+
+fn summary_of(
+    state: &RunState,
+    predictor: PredictorName,
+    reply: &Reply,
+) -> Result<String, &'static str> {
+    let values = parsed(state, predictor, reply).map(|read| read.value);
+    match values.unwrap_or_default().get("summary") {
+        Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.trim().to_owned()),
+        _ => Err(NO_SUMMARY),
     }
 }
 
-/// The event that follows from a reply with a summary.
-fn summary(state: &RunState, reply: Reply, covers: usize, duration: Duration) -> Event {
-    match summary_of(state, PredictorName::Summarise, &reply) {
-        Some(text) => {
-            let read = Reading::Summary { text, covers };
-            let predictor = PredictorName::Summarise;
-            Event::replied(Replied::new(predictor, reply, read, duration))
-        }
-        None => without_summary(PredictorName::Summarise, reply, duration),
-    }
-}
-
-/// The event that follows from a reply with the summary of an observation.
-fn condensed(state: &RunState, acting: &Acting, reply: Reply, duration: Duration) -> Event {
-    let predictor = PredictorName::Condense;
-    let summary = summary_of(state, predictor, &reply);
-    match (state.condensing(acting), summary) {
-        (Some((call, _)), Some(summary)) => {
-            let call_id = call.id.clone();
-            let read = Reading::Condensed { call_id, summary };
-            Event::replied(Replied::new(predictor, reply, read, duration))
-        }
-        _ => without_summary(predictor, reply, duration),
-    }
-}
-
-fn summary_of(state: &RunState, predictor: PredictorName, reply: &Reply) -> Option<String> {
-    let task = state.program().predictor(predictor).task();
-    let read = state
-        .wording()
-        .adapter(predictor)
-        .parse_outputs(task, reply);
-    match read.ok()?.value.get("summary") {
-        Some(Value::String(text)) if !text.trim().is_empty() => Some(text.trim().to_owned()),
-        _ => None,
-    }
-}
-
-fn without_summary(predictor: PredictorName, reply: Reply, duration: Duration) -> Event {
-    unreadable(predictor, reply, "the reply holds no summary", duration)
-}
-
-/// The event that follows from a reply that says how the task stands.
-fn judgement(state: &RunState, reply: Reply, duration: Duration) -> Event {
-    let predictor = PredictorName::Judge;
-    let task = state.program().judge.task();
-    let read = state
-        .wording()
-        .adapter(predictor)
-        .parse_outputs(task, &reply);
+/// A reply that says how the task stands.
+fn judgement(state: &RunState, reply: &Reply) -> Readable {
+    let read = parsed(state, PredictorName::Judge, reply);
     let values = read.map(|read| read.value).unwrap_or_default();
     let word = |name: &str| values.get(name).and_then(Value::as_str);
-    let standing = Standing::ALL.into_iter();
-    match standing
-        .into_iter()
+    let mut standings = Standing::ALL.into_iter();
+    let standing = standings
         .find(|standing| word("standing") == Some(standing.as_str()))
-    {
-        Some(standing) => {
-            let why = word("why").unwrap_or_default().to_owned();
-            let read = Reading::Judged { standing, why };
-            Event::replied(Replied::new(predictor, reply, read, duration))
-        }
-        None => unreadable(
-            predictor,
-            reply,
-            "the reply does not say how the task stands",
-            duration,
-        ),
-    }
+        .ok_or("the reply does not say how the task stands")?;
+    let why = word("why").unwrap_or_default().to_owned();
+    Ok(Read::exact(Reading::Judged { standing, why }))
+}
+
+/// The outputs of a predictor as its adapter reads them.
+fn parsed(
+    state: &RunState,
+    predictor: PredictorName,
+    reply: &Reply,
+) -> Result<Read<Values>, Misread> {
+    let task = state.program.predictor(predictor).task();
+    state.wording.adapter(predictor).parse_outputs(task, reply)
 }

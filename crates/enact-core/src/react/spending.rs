@@ -20,7 +20,6 @@ const SMALLEST_REPLY: u64 = 64;
 /// What a run has spent so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Spent {
-    pub(super) usage: Usage,
     pub(super) cost: f64,
     /// Of models and tools. Waiting for people does not count.
     pub(super) time: Duration,
@@ -29,20 +28,14 @@ pub(super) struct Spent {
     known: Option<(u64, usize)>,
 }
 
-/// How many tokens a reply may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
-    Unlimited,
-    Tokens(u64),
-    /// Not even the request may be made.
-    None(TerminationReason),
-}
+/// How many tokens a reply may have, if that is limited; or the budget that leaves no room for the
+/// request.
+pub(super) type Room = Result<Option<u64>, TerminationReason>;
 
 impl RunState {
     /// Takes a reply into account.
     pub(super) fn spend(&mut self, replied: &Replied) {
         let (predictor, usage) = (replied.predictor, replied.reply.usage);
-        self.spent.usage += usage;
         self.spent.time = self.spent.time.saturating_add(replied.duration);
         if let Some(price) = self.started().agent.prices.get(&predictor) {
             self.spent.cost += price.of(usage);
@@ -75,7 +68,7 @@ impl RunState {
     pub(super) fn room(&self, predictor: PredictorName, prompt: &Prompt) -> Room {
         let limits = &self.started().limits;
         if !self.is_measured() {
-            return Room::Unlimited;
+            return Ok(None);
         }
         let input = self.prompt_tokens(predictor, prompt);
         let (answer_input, answer) = match predictor {
@@ -89,10 +82,9 @@ impl RunState {
         };
         let mut room = u64::MAX;
         if let Some(budget) = limits.token_budget {
-            let spent = self.spent.usage.input_tokens + self.spent.usage.output_tokens;
-            room = budget.saturating_sub(spent + input + answer_input + answer);
+            room = budget.saturating_sub(self.tokens_spent() + input + answer_input + answer);
             if room < SMALLEST_REPLY {
-                return Room::None(TerminationReason::TokenBudget);
+                return Err(TerminationReason::TokenBudget);
             }
         }
         if let Some(budget) = limits.cost_budget {
@@ -113,20 +105,24 @@ impl RunState {
                 room = room.min(affordable);
             }
             if room < SMALLEST_REPLY {
-                return Room::None(TerminationReason::CostBudget);
+                return Err(TerminationReason::CostBudget);
             }
         }
-        Room::Tokens(room)
+        Ok(Some(room))
+    }
+
+    fn tokens_spent(&self) -> u64 {
+        let usage = self.run.usage();
+        usage.input_tokens + usage.output_tokens
     }
 
     /// How many tokens tools may spend on models of their own.
     pub(super) fn tokens_left(&self) -> Option<u64> {
         let budget = self.started().limits.token_budget?;
-        let spent = self.spent.usage.input_tokens + self.spent.usage.output_tokens;
         let answer = self.prompt_tokens(PredictorName::Step, &self.step_prompt)
             + ANSWER_PROMPT_TOKENS
             + ANSWER_TOKENS;
-        Some(budget.saturating_sub(spent + answer))
+        Some(budget.saturating_sub(self.tokens_spent() + answer))
     }
 
     /// How much money tools may spend on them.
@@ -140,7 +136,7 @@ impl RunState {
 
     /// Keeps a reply within the room that there is.
     pub(super) fn confine(&self, predictor: PredictorName, mut request: Request) -> Request {
-        if let Room::Tokens(room) = self.room(predictor, &request.prompt) {
+        if let Ok(Some(room)) = self.room(predictor, &request.prompt) {
             let room = u32::try_from(room).unwrap_or(u32::MAX);
             let wanted = request.options.max_tokens.unwrap_or(u32::MAX);
             request.options.max_tokens = Some(wanted.min(room)).filter(|most| *most < u32::MAX);
@@ -234,10 +230,7 @@ impl RunState {
         if self.step_time_left().is_some_and(|left| left.is_zero()) {
             return Some(TerminationReason::Timeout);
         }
-        match self.room(PredictorName::Step, &self.step_prompt) {
-            Room::None(reason) => Some(reason),
-            _ => None,
-        }
+        self.room(PredictorName::Step, &self.step_prompt).err()
     }
 
     /// How many more tool calls may run.
@@ -259,8 +252,8 @@ impl RunState {
     /// The limits that are near, with what is left.
     fn near_limits(&self) -> impl Iterator<Item = (Notice, String)> {
         let limits = self.started().limits;
-        let steps = limits.max_iterations.saturating_sub(self.iterations);
-        let steps = (self.iterations > 0 && steps <= (limits.max_iterations / 5).max(1))
+        let steps = limits.max_iterations.saturating_sub(self.steps_taken());
+        let steps = (self.steps_taken() > 0 && steps <= (limits.max_iterations / 5).max(1))
             .then(|| (Notice::FewSteps, counted(u64::from(steps), "step")));
         let calls = limits.max_tool_calls.and_then(|most| {
             let left = self.calls_left();
@@ -269,8 +262,7 @@ impl RunState {
         });
         // A third of a budget, because a part is kept for the answer.
         let tokens = limits.token_budget.and_then(|budget| {
-            let usage = &self.spent.usage;
-            let left = budget.saturating_sub(usage.input_tokens + usage.output_tokens);
+            let left = budget.saturating_sub(self.tokens_spent());
             (left < budget / 3).then(|| (Notice::FewTokens, counted(left, "token")))
         });
         let money = limits.cost_budget.and_then(|budget| {

@@ -14,8 +14,8 @@ use super::wording::Wording;
 use crate::adapter::Live;
 use crate::model::{Capabilities, Prompt, Request};
 use crate::run::{
-    Answerer, Asked, Call, Decision, Entry, Event, Notice, Observation, PredictorName, Question,
-    QuestionKind, Record, Run, RunError, Started, TerminationReason,
+    Answerer, Call, Decision, Entry, Event, Notice, Observation, PredictorName, Question,
+    QuestionKind, Record, Run, RunError, Started, Step, TerminationReason,
 };
 
 /// What a driver has to do next.
@@ -69,7 +69,7 @@ pub struct ToolCall {
 pub(super) enum Phase {
     Step,
     Notice(Notice, String),
-    Act(Acting),
+    Act(Vec<CallState>),
     /// A model is asked whether the task is done.
     Judge(Prompt),
     Summarise {
@@ -104,13 +104,7 @@ pub(super) enum AfterSummary {
     Extract(TerminationReason),
 }
 
-#[derive(Debug)]
-pub(super) struct Acting {
-    /// The record of the step.
-    pub(super) record: usize,
-    pub(super) calls: Vec<CallState>,
-}
-
+/// What the log does not say of a call under way.
 #[derive(Debug)]
 pub(super) struct CallState {
     /// What will run, or ran: the planned call, or what a person made of it.
@@ -123,17 +117,10 @@ pub(super) struct CallState {
     /// The questions that were asked about it.
     pub(super) asked: usize,
     /// The last of them, for when its answer is taken back before it was used.
-    pub(super) answered: Option<Box<Question>>,
+    pub(super) answered: Option<usize>,
     /// What a person answered to the tool's own questions.
     pub(super) answers: Vec<(String, String)>,
-    /// How long it took.
-    pub(super) duration: Duration,
     pub(super) was_started: bool,
-    /// The record of what it gave, if it really ran.
-    pub(super) ran: Option<usize>,
-    pub(super) is_from_record: bool,
-    /// It cannot run: the tool or the arguments are wrong.
-    pub(super) is_refused: bool,
     /// What it gave is too large for a prompt, and is to be summarised.
     pub(super) is_large: bool,
 }
@@ -142,8 +129,8 @@ pub(super) struct CallState {
 pub(super) enum CallStatus {
     /// Has to be confirmed first.
     Unconfirmed,
-    /// A person was asked.
-    Asked(Box<Question>),
+    /// A person was asked this question of the run.
+    Asked(usize),
     /// A person decided that this is what it gives.
     Decided(Observation),
     /// The same call was answered in this record, and the answer holds.
@@ -152,7 +139,7 @@ pub(super) enum CallStatus {
     Started,
     /// Was started by a process that is gone: nobody knows whether it happened.
     InDoubt,
-    Done(Arc<Observation>),
+    Done,
 }
 
 /// The state of a run.
@@ -165,8 +152,6 @@ pub struct RunState {
     pub(super) step_prompt: Prompt,
     /// Whether the prompt has to be made anew, because older thoughts leave it.
     pub(super) prompt_is_stale: bool,
-    /// Steps taken.
-    pub(super) iterations: u32,
     /// The ids of calls in the conversation so far.
     pub(super) ids: CallIds,
     /// Replies in a row that could not be read or called nothing that exists.
@@ -210,7 +195,6 @@ impl RunState {
             phase: Phase::Step,
             step_prompt: Prompt::new(),
             prompt_is_stale: false,
-            iterations: 0,
             ids: CallIds::default(),
             bad_in_row: 0,
             was_nudged: false,
@@ -247,11 +231,9 @@ impl RunState {
         let first = records.next().ok_or(RunError::NotStarted)?;
         let mut state = Self::begin(program, wording, first)?;
         state.apply_all(records);
-        if let Phase::Act(acting) = &mut state.phase {
-            for call in &mut acting.calls {
-                if call.status == CallStatus::Started {
-                    call.status = CallStatus::InDoubt;
-                }
+        for call in state.calls_mut() {
+            if call.status == CallStatus::Started {
+                call.status = CallStatus::InDoubt;
             }
         }
         Ok(state)
@@ -274,10 +256,7 @@ impl RunState {
 
     /// How many calls the step under way has.
     pub fn calls_under_way(&self) -> usize {
-        match &self.phase {
-            Phase::Act(acting) => acting.calls.len(),
-            _ => 0,
-        }
+        self.calls().len()
     }
 
     /// Whether calls of a step are to be made or under way.
@@ -293,29 +272,44 @@ impl RunState {
 
     /// How many steps were taken.
     pub fn steps_taken(&self) -> u32 {
-        self.iterations
+        u32::try_from(self.run.steps().len()).unwrap_or(u32::MAX)
+    }
+
+    /// The calls of the step under way.
+    pub(super) fn calls(&self) -> &[CallState] {
+        match &self.phase {
+            Phase::Act(calls) => calls,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn calls_mut(&mut self) -> &mut [CallState] {
+        match &mut self.phase {
+            Phase::Act(calls) => calls,
+            _ => &mut [],
+        }
+    }
+
+    /// The call of this id in the step under way.
+    pub(super) fn call_mut(&mut self, id: &str) -> Option<&mut CallState> {
+        self.calls_mut()
+            .iter_mut()
+            .find(|state| state.call.id == id)
+    }
+
+    /// The step under way as the log tells it, or the last one.
+    pub(super) fn last_step(&self) -> Option<&Step> {
+        self.run.steps().last()
     }
 
     /// Whether the user's condition is to be asked before the next step.
     fn is_unconditioned(&self) -> bool {
-        self.program.has_condition && self.conditioned < self.iterations
+        self.program.has_condition && self.conditioned < self.steps_taken()
     }
 
     /// How the run began.
     pub(super) fn started(&self) -> &Started {
         self.run.started()
-    }
-
-    pub(super) fn program(&self) -> &Program {
-        &self.program
-    }
-
-    pub(super) fn wording(&self) -> &Wording {
-        &self.wording
-    }
-
-    pub(super) fn was_nudged(&self) -> bool {
-        self.was_nudged
     }
 
     /// What comes next. A function of the log alone.
@@ -324,7 +318,7 @@ impl RunState {
             Phase::Step if self.is_unconditioned() => Next::Condition,
             Phase::Step => self.ask(PredictorName::Step, self.step_prompt.clone()),
             Phase::Notice(about, text) => Next::Record(Event::noticed(*about, text)),
-            Phase::Act(acting) => self.next_action(acting),
+            Phase::Act(calls) => self.next_action(calls),
             Phase::Summarise { covers, .. } => {
                 let entries = compact::summary_request(self, *covers, self.overflow);
                 let prompt = self.render(PredictorName::Summarise, &entries);
@@ -359,24 +353,23 @@ impl RunState {
         asking.render(self.wording.adapter(predictor), entries)
     }
 
-    fn next_action(&self, acting: &Acting) -> Next {
+    fn next_action(&self, calls: &[CallState]) -> Next {
         let mut ready = Vec::new();
         let mut questions = Vec::new();
         let mut is_running = false;
-        for (index, state) in acting.calls.iter().enumerate() {
-            if let Some(event) = self.after_change(acting, state) {
+        for (index, state) in calls.iter().enumerate() {
+            if let Some(event) = self.after_change(state) {
                 return Next::Record(event);
             }
             match &state.status {
                 CallStatus::Unconfirmed => {
-                    return Next::Record(Event::asked(self.confirm(acting, state)));
+                    return Next::Record(Event::asked(self.confirm(state)));
                 }
                 CallStatus::InDoubt if !self.may_repeat(&state.call) => {
                     return Next::Record(if self.started().is_unattended {
                         tool_finished(&state.call, in_doubt(&state.call))
                     } else {
-                        let origin = self.origin(acting, state);
-                        Event::asked(Asked::about(origin, QuestionKind::InDoubt, &state.call))
+                        Event::asked(self.about(state, QuestionKind::InDoubt))
                     });
                 }
                 CallStatus::Decided(observation) => {
@@ -385,31 +378,33 @@ impl RunState {
                 CallStatus::Known(record) => {
                     return Next::Record(Event::recalled(&state.call.id, *record));
                 }
-                CallStatus::Asked(question) if self.is_allowed(question) => {
-                    return Next::Record(Event::answered(
-                        &question.confirmation_id,
-                        Decision::Approve,
-                        Answerer::Rule,
-                    ));
+                CallStatus::Asked(question) => {
+                    let question = self.question(*question);
+                    if self.is_allowed(question) {
+                        return Next::Record(Event::answered(
+                            &question.confirmation_id,
+                            Decision::Approve,
+                            Answerer::Rule,
+                        ));
+                    }
+                    questions.push(question.clone());
                 }
-                CallStatus::Asked(question) => questions.push((**question).clone()),
                 CallStatus::Ready | CallStatus::InDoubt => {
-                    if !self.has_to_wait(acting, index) {
-                        ready.push(self.tool_call(acting, index));
+                    if !self.has_to_wait(calls, index) {
+                        ready.push(self.tool_call(index, state));
                     }
                 }
                 CallStatus::Started => is_running = true,
-                CallStatus::Done(_) => {}
+                CallStatus::Done => {}
             }
         }
         if !ready.is_empty() {
             // Those that run side by side share what is left.
             let tokens = self.tokens_left().map(|left| left / ready.len() as u64);
             let money = self.money_left().map(|left| left / ready.len() as f64);
-            let spent = acting.calls.iter().map(|call| call.duration).max();
             let time = self
                 .time_left()
-                .map(|left| left.saturating_sub(spent.unwrap_or_default()));
+                .map(|left| left.saturating_sub(self.longest_call()));
             for call in &mut ready {
                 call.tokens_left = tokens;
                 call.money_left = money;
@@ -418,19 +413,26 @@ impl RunState {
             Next::Tools(ready)
         } else if is_running {
             Next::Wait
-        } else if let Some((_, prompt)) = self.condensing(acting) {
+        } else if let Some((_, prompt)) = self.condensing() {
             self.ask(PredictorName::Condense, prompt)
         } else {
             Next::Human(questions)
         }
     }
 
-    fn tool_call(&self, acting: &Acting, index: usize) -> ToolCall {
-        let state = &acting.calls[index];
+    /// How long the calls of the last step took that gave something, side by side.
+    pub(super) fn longest_call(&self) -> Duration {
+        let calls = self.last_step().map_or(&[][..], |step| &step.calls);
+        let done = calls.iter().filter_map(|call| call.done.as_ref());
+        done.map(|done| done.duration).max().unwrap_or_default()
+    }
+
+    fn tool_call(&self, index: usize, state: &CallState) -> ToolCall {
+        let step = self.last_step().map_or(0, |step| step.record);
         ToolCall {
             call: state.call.clone(),
             tools: self.tools_of(state),
-            idempotency_key: format!("{}:{}:{index}", self.run.id(), acting.record),
+            idempotency_key: format!("{}:{step}:{index}", self.run.id()),
             answers: state.answers.clone(),
             tokens_left: None,
             money_left: None,
@@ -440,23 +442,20 @@ impl RunState {
 
     /// The calls that were started and have given nothing.
     pub fn open_calls(&self) -> Vec<ToolCall> {
-        let Phase::Act(acting) = &self.phase else {
-            return Vec::new();
-        };
-        let calls = acting.calls.iter().enumerate();
+        let calls = self.calls().iter().enumerate();
         calls
-            .filter(|(_, call)| call.was_started && !matches!(call.status, CallStatus::Done(_)))
-            .map(|(index, _)| self.tool_call(acting, index))
+            .filter(|(_, call)| call.was_started && call.status != CallStatus::Done)
+            .map(|(index, call)| self.tool_call(index, call))
             .collect()
     }
 
     /// Whether a serial tool is still busy with an earlier call of this step.
-    fn has_to_wait(&self, acting: &Acting, index: usize) -> bool {
-        let name = &acting.calls[index].call.name;
+    fn has_to_wait(&self, calls: &[CallState], index: usize) -> bool {
+        let name = &calls[index].call.name;
         self.program.tool(name).is_some_and(|(spec, _)| spec.serial)
-            && acting.calls[..index].iter().any(|earlier| {
-                earlier.call.name == *name && !matches!(earlier.status, CallStatus::Done(_))
-            })
+            && calls[..index]
+                .iter()
+                .any(|earlier| earlier.call.name == *name && earlier.status != CallStatus::Done)
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn submitted(
     predictor: PredictorName,
     reply: &Reply,
 ) -> Result<Read<Values>, String> {
-    let adapter = state.wording().adapter(predictor);
+    let adapter = state.wording.adapter(predictor);
     let reasoned = beside::reasoned(reply);
     let held = match &reasoned {
         Some(reasoned) => held(state, adapter, reasoned, forms::find_structured),
@@ -33,7 +33,7 @@ pub(super) fn submitted(
         && !beside::is_silent(reply)
         && reply.finish != FinishReason::Length;
     let said = held.said.trim();
-    match state.program().declared.outputs() {
+    match state.program.declared.outputs() {
         [only]
             if only.ty.is_str()
                 && may_be_whole
@@ -66,7 +66,7 @@ fn held(
     reply: &Reply,
     find: fn(&Task, &str, &Reply) -> Option<Found>,
 ) -> Held {
-    let program = state.program();
+    let program = &state.program;
     let step = program.step.as_ref();
     let read = step.and_then(|step| beside::step(adapter, step.task(), reply).ok());
     let mut problem = format!("The reply does not hold {}.", state.output_names());

@@ -8,7 +8,7 @@ use crate::run::{Entry, Observation, indented};
 /// What a run is about: instructions and inputs.
 pub(super) fn of_task(state: &RunState) -> String {
     let inputs = Value::Object(state.started().inputs.clone());
-    format!("{}\n{inputs}", state.program().declared.instructions())
+    format!("{}\n{inputs}", state.program.declared.instructions())
 }
 
 /// The entries as text, each text of at most `clip` characters. No line of a value can pass for
