@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
+use super::json_text::{self, NoJson};
 use super::outputs::cut_off;
 use super::sections::{ARGS, THOUGHT, TOOL};
 use super::task::{Task, Tooling};
 use super::{
-    Misread, Read, ReadCall, Repair, RepairKind, StepReply, calls, chat, foreign, json_text,
-    tagged, thinking, xml,
+    Misread, Read, ReadCall, Repair, RepairKind, StepReply, calls, chat, foreign, tagged, thinking,
+    xml,
 };
 use crate::model::{FinishReason, Reply};
 use crate::signature::Values;
@@ -25,34 +26,22 @@ pub(super) fn find(
     tooling: &Tooling,
     text: &str,
     finish: FinishReason,
-    form: &str,
-) -> Result<Option<Found>, Misread> {
-    match unlike_json(task, tooling, text, finish) {
-        Some(Ok(found)) => return Ok(Some(found)),
-        Some(Err(Unread::CutOff)) => return Err(cut_off(form)),
-        Some(Err(Unread::Broken)) => {
-            return Err(Misread::new(format!(
-                "The tool call in the text is no valid JSON with `name` and `arguments`. {form}"
-            )));
-        }
-        None => {}
+) -> Result<Option<Read<StepReply>>, Misread> {
+    if let Some(read) = unlike_json(task, tooling, text, finish) {
+        return read.map(Some);
     }
     match calls::step_in_text(task, text, finish) {
-        Ok(Some(found))
-            if found
-                .step
-                .calls
-                .iter()
-                .all(|call| calls::is_known(tooling, &call.name)) =>
-        {
-            Ok(Some((found.step, found.repairs)))
-        }
-        Err(json_text::NoJson::CutOff) => Err(cut_off(form)),
+        Ok(Some(found)) => Ok(Some(found.read).filter(|read| are_known(tooling, read))),
+        Err(NoJson::CutOff) => Err(cut_off()),
         _ => Ok(None),
     }
 }
 
-type Found = (StepReply, Vec<Repair>);
+/// Whether all calls that were read are of tools.
+fn are_known(tooling: &Tooling, read: &Read<StepReply>) -> bool {
+    let mut calls = read.value.calls.iter();
+    calls.all(|call| calls::is_known(tooling, &call.name))
+}
 
 /// Calls in tags, as code, or behind labels; `None` when there is none.
 fn unlike_json(
@@ -60,20 +49,15 @@ fn unlike_json(
     tooling: &Tooling,
     text: &str,
     finish: FinishReason,
-) -> Option<Result<Found, Unread>> {
-    let mut repairs = Vec::new();
+) -> Option<Result<Read<StepReply>, Misread>> {
+    let is_cut = finish == FinishReason::Length;
     // A call that was cut off is not to be taken for a whole one.
-    if finish != FinishReason::Length
-        && let Some(step) = foreign::find(tooling, text, &mut repairs)
-    {
-        return Some(Ok((step, repairs)));
+    if !is_cut && let Some(read) = foreign::find(tooling, text) {
+        return Some(Ok(read));
     }
-    repairs.clear();
-    if let Some(tagged) = tagged(tooling, text, finish, &mut repairs) {
-        return Some(tagged.map(|step| (step, repairs)));
-    }
-    if finish == FinishReason::Length {
-        return None;
+    let tagged = tagged(tooling, text, is_cut);
+    if is_cut || tagged.is_some() {
+        return tagged;
     }
     let bare = foreign::without_tokens(text);
     let text = bare.as_deref().unwrap_or(text);
@@ -84,7 +68,7 @@ fn unlike_json(
 }
 
 /// A step under the markers or between the tags of another adapter, whose tools are known.
-fn sections(tooling: &Tooling, text: &str, finish: FinishReason) -> Option<Found> {
+fn sections(tooling: &Tooling, text: &str, finish: FinishReason) -> Option<Read<StepReply>> {
     let marked = chat::scan(text);
     let sections = match marked.has_any([TOOL].into_iter()) {
         true => marked,
@@ -93,13 +77,12 @@ fn sections(tooling: &Tooling, text: &str, finish: FinishReason) -> Option<Found
     if !sections.has_any([TOOL].into_iter()) {
         return None;
     }
-    let read = sections.step(tooling, finish, "").ok()?;
-    let calls = &read.value.calls;
-    let is_known = calls
-        .iter()
-        .all(|call| calls::is_known(tooling, &call.name));
-    (is_known && !calls.is_empty()).then_some((read.value, read.repairs))
+    let read = sections.step(tooling, finish).ok()?;
+    (are_known(tooling, &read) && !read.value.calls.is_empty()).then_some(read)
 }
+
+/// What is said of a call in another form.
+pub(super) const OTHER_FORM: &str = "the call was not in the form that was asked for";
 
 /// A step in another form than the one that was asked for, and not as JSON, where its calls can be
 /// read.
@@ -108,15 +91,12 @@ pub(super) fn other_form(task: &Task, reply: &Reply) -> Option<Read<StepReply>> 
     if text.len() > LOOKED_THROUGH {
         return None;
     }
-    let found = unlike_json(task, task.tooling.as_ref()?, text, reply.finish);
-    let (value, mut repairs) = found?.ok()?;
-    let detail = "the call was not in the form that was asked for";
-    repairs.push(Repair::new(RepairKind::Structure, detail));
-    Some(Read { value, repairs })
+    let read = unlike_json(task, task.tooling.as_ref()?, text, reply.finish)?;
+    Some(read.ok()?.mended(RepairKind::Structure, OTHER_FORM))
 }
 
 /// Calls as code: a fenced block, a list in brackets or plain lines, and nothing else in them.
-fn code(tooling: &Tooling, text: &str) -> Option<Found> {
+fn code(tooling: &Tooling, text: &str) -> Option<Read<StepReply>> {
     let (thought, block) = match fenced(text) {
         Some((before, block)) => (before, block),
         None => {
@@ -137,24 +117,21 @@ fn code(tooling: &Tooling, text: &str) -> Option<Found> {
         .and_then(|rest| rest.strip_suffix(']'));
     let mut rest = inside.unwrap_or(block);
     let mut repairs = Vec::new();
-    let mut read = Vec::new();
-    while !rest.trim().is_empty() && read.len() < CALLS {
+    let mut calls = Vec::new();
+    while !rest.trim().is_empty() && calls.len() < CALLS {
         let Some((call, after)) = expression(tooling, rest) else {
             // What is done with a result is no further call.
-            if read.is_empty() || !rest.lines().all(is_remark) {
+            if calls.is_empty() || !rest.lines().all(is_remark) {
                 return None;
             }
             break;
         };
-        read.extend(tagged::code_call(tooling, call, &mut repairs)?);
+        calls.extend(tagged::code_call(tooling, call, &mut repairs)?);
         rest = after.trim_start_matches([',', ';', ' ', '\t', '\n', '\r']);
     }
     let thought = thought.trim().to_owned();
-    let step = StepReply {
-        thought,
-        calls: read,
-    };
-    (!step.calls.is_empty()).then_some((step, repairs))
+    let value = StepReply { thought, calls };
+    (!value.calls.is_empty()).then_some(Read { value, repairs })
 }
 
 /// Whether a line of code shows something or says something.
@@ -200,60 +177,40 @@ fn fenced(text: &str) -> Option<(&str, &str)> {
 }
 
 /// A step in the classic words, `Thought:` and `Action:`, whose tools are known.
-fn labelled(task: &Task, tooling: &Tooling, text: &str) -> Option<Found> {
-    let read = tagged::labelled_step(task, text)?;
-    let is_known = |call: &ReadCall| calls::is_known(tooling, &call.name);
-    read.value
-        .calls
-        .iter()
-        .all(is_known)
-        .then_some((read.value, read.repairs))
-}
-
-enum Unread {
-    CutOff,
-    Broken,
+fn labelled(task: &Task, tooling: &Tooling, text: &str) -> Option<Read<StepReply>> {
+    tagged::labelled_step(task, text).filter(|read| are_known(tooling, read))
 }
 
 /// Calls between tags; `None` when there is no such tag.
-fn tagged(
-    tooling: &Tooling,
-    text: &str,
-    finish: FinishReason,
-    repairs: &mut Vec<Repair>,
-) -> Option<Result<StepReply, Unread>> {
+fn tagged(tooling: &Tooling, text: &str, is_cut: bool) -> Option<Result<Read<StepReply>, Misread>> {
     const OPENINGS: [&str; 2] = ["<tool_call>", "<function="];
     let next = |text: &str| OPENINGS.iter().filter_map(|tag| text.find(tag)).min();
     let first = next(text)?;
-    let thought = text[..first].trim().to_owned();
-    let mut read = Vec::new();
+    let (mut calls, mut repairs) = (Vec::new(), Vec::new());
     let mut rest = &text[first..];
-    while read.len() < CALLS {
-        let Some(start) = next(rest) else { break };
-        let (body, after) = match rest[start..].strip_prefix("<tool_call>") {
-            Some(body) => match body.split_once("</tool_call>") {
-                Some((body, after)) => (body, after),
-                None if finish == FinishReason::Length && !is_whole(body) => {
-                    return Some(Err(Unread::CutOff));
-                }
-                None => (body, ""),
-            },
-            None => match rest[start..].split_once("</function>") {
-                Some((body, after)) => (body, after),
-                None if finish == FinishReason::Length => return Some(Err(Unread::CutOff)),
-                None => (&rest[start..], ""),
-            },
+    while let Some(start) = next(rest).filter(|_| calls.len() < CALLS) {
+        rest = &rest[start..];
+        let (opening, closing) = match rest.starts_with("<function=") {
+            true => ("", "</function>"),
+            false => ("<tool_call>", "</tool_call>"),
         };
-        match call_between(tooling, body, repairs) {
-            Some(call) => read.push(call),
-            None => return Some(Err(Unread::Broken)),
-        }
+        let inside = &rest[opening.len()..];
+        let (body, after) = match inside.split_once(closing) {
+            Some(whole) => whole,
+            None if is_cut && !is_whole(inside) => return Some(Err(cut_off())),
+            None => (inside, ""),
+        };
+        let Some(call) = call_between(tooling, body, &mut repairs) else {
+            return Some(Err(Misread::new(
+                "The tool call in the text is no valid JSON with `name` and `arguments`.",
+            )));
+        };
+        calls.push(call);
         rest = after;
     }
-    Some(Ok(StepReply {
-        thought,
-        calls: read,
-    }))
+    let thought = text[..first].trim().to_owned();
+    let value = StepReply { thought, calls };
+    Some(Ok(Read { value, repairs }))
 }
 
 fn is_whole(body: &str) -> bool {
@@ -267,15 +224,7 @@ fn call_between(tooling: &Tooling, body: &str, repairs: &mut Vec<Repair>) -> Opt
         let name = calls::resolve_name(tooling, name.trim_matches(['"', '\'']), repairs);
         let args = args.trim();
         let args = args.strip_suffix("</function>").unwrap_or(args);
-        let args = match foreign::tagged_values(tooling.spec(&name), args) {
-            Some(args) => Ok(args),
-            None => calls::args_of_text(args, repairs),
-        };
-        return Some(ReadCall {
-            id: None,
-            name,
-            args,
-        });
+        return Some(foreign::call_of(tooling, name, args, repairs));
     }
     let found = json_text::find(body, FinishReason::Stop, Value::is_object).ok()?;
     let mut step = calls::step_of_value(tooling, &found.value, repairs)?;

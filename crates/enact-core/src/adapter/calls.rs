@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use super::json_text::{self, Found, NoJson};
 use super::task::{Task, Tooling};
-use super::{ReadCall, Repair, RepairKind, StepReply, UnreadableArgs, forms, json_text, names};
+use super::{Read, ReadCall, Repair, RepairKind, StepReply, UnreadableArgs, forms, names};
 use crate::model::FinishReason;
 use crate::signature::Values;
 use crate::tool::ToolSpec;
@@ -94,7 +95,7 @@ pub(super) fn args_of_text(
         None => {}
     }
     match json_text::find(trimmed, FinishReason::Stop, Value::is_object) {
-        Ok(json_text::Found {
+        Ok(Found {
             value: Value::Object(args),
             repairs: made,
             ..
@@ -223,11 +224,7 @@ fn under_its_name(tooling: &Tooling, fields: &Values) -> Option<ReadCall> {
     };
     let spec = tooling.spec(name)?;
     let is_output = tooling.declared.outputs().iter().any(|f| f.name == *name);
-    (!is_output && are_arguments(spec, args)).then(|| ReadCall {
-        id: None,
-        name: name.clone(),
-        args: Ok(args.clone()),
-    })
+    (!is_output && are_arguments(spec, args)).then(|| ReadCall::new(name, Ok(args.clone())))
 }
 
 /// Whether an object has the arguments that a tool needs, and nothing else.
@@ -252,18 +249,14 @@ pub(super) fn bare_outputs(tooling: &Tooling, value: &Value) -> Option<ReadCall>
     let is_complete = outputs
         .iter()
         .all(|field| fields.contains_key(&field.name) || !field.is_required());
-    (is_declared && is_complete).then(|| ReadCall {
-        id: None,
-        name: tooling.completion.tool_name().to_owned(),
-        args: Ok(fields.clone()),
-    })
+    (is_declared && is_complete)
+        .then(|| ReadCall::new(tooling.completion.tool_name(), Ok(fields.clone())))
 }
 
 /// A step found as JSON in a text.
 #[derive(Debug)]
 pub(super) struct StepInText {
-    pub(super) step: StepReply,
-    pub(super) repairs: Vec<Repair>,
+    pub(super) read: Read<StepReply>,
     /// Whether it has the fields that a step is asked for in.
     pub(super) is_as_asked: bool,
 }
@@ -273,7 +266,7 @@ pub(super) fn step_in_text(
     task: &Task,
     text: &str,
     finish: FinishReason,
-) -> Result<Option<StepInText>, json_text::NoJson> {
+) -> Result<Option<StepInText>, NoJson> {
     let Some(tooling) = &task.tooling else {
         return Ok(None);
     };
@@ -283,7 +276,7 @@ pub(super) fn step_in_text(
     };
     let found = match json_text::find(text, finish, is_call) {
         Ok(found) => found,
-        Err(json_text::NoJson::Absent) => return Ok(None),
+        Err(NoJson::Absent) => return Ok(None),
         Err(problem) => return Err(problem),
     };
     let mut repairs = found.repairs;
@@ -291,18 +284,16 @@ pub(super) fn step_in_text(
         thought: String::new(),
         calls: vec![call],
     });
-    let Some(mut step) = bare.or_else(|| step_of_value(tooling, &found.value, &mut repairs)) else {
+    let step = bare.or_else(|| step_of_value(tooling, &found.value, &mut repairs));
+    let Some(mut value) = step else {
         return Ok(None);
     };
-    if step.thought.is_empty() {
-        step.thought = found.before.trim().to_owned();
+    if value.thought.is_empty() {
+        value.thought = found.before.trim().to_owned();
     }
     let is_as_asked = ["next_tool_name", "tool_calls"]
         .iter()
         .any(|key| found.value.get(key).is_some());
-    Ok(Some(StepInText {
-        step,
-        repairs,
-        is_as_asked,
-    }))
+    let read = Read { value, repairs };
+    Ok(Some(StepInText { read, is_as_asked }))
 }

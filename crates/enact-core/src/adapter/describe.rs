@@ -13,6 +13,12 @@ use crate::tool::ToolSpec;
 /// How many parts of a schema are spelled out.
 const LONGEST: usize = 300;
 
+/// Names in backticks, with commas between them.
+pub(crate) fn quoted(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
+    let names = names.into_iter().map(|name| format!("`{name}`"));
+    names.collect::<Vec<_>>().join(", ")
+}
+
 /// A type, with everything that its values must have.
 pub(super) fn type_words(ty: &Type) -> String {
     match ty {

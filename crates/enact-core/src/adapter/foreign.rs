@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::task::Tooling;
-use super::{ReadCall, Repair, StepReply, calls, json_text};
+use super::{Read, ReadCall, Repair, StepReply, calls, json_text};
 use crate::signature::Values;
 use crate::tool::ToolSpec;
 
@@ -43,7 +43,8 @@ pub(super) fn without_tokens(text: &str) -> Option<String> {
 }
 
 /// Calls between special tokens or tags, and what was said before them.
-pub(super) fn find(tooling: &Tooling, text: &str, repairs: &mut Vec<Repair>) -> Option<StepReply> {
+pub(super) fn find(tooling: &Tooling, text: &str) -> Option<Read<StepReply>> {
+    let mut repairs = Vec::new();
     let tokens = between_marks(text)
         .or_else(|| in_channels(text))
         .or_else(|| after_marks(text))
@@ -53,15 +54,14 @@ pub(super) fn find(tooling: &Tooling, text: &str, repairs: &mut Vec<Repair>) -> 
             let calls = pairs
                 .into_iter()
                 .take(CALLS)
-                .map(|(name, args)| call(tooling, name, args, repairs));
+                .map(|(name, args)| call(tooling, name, args, &mut repairs));
             (start, calls.collect::<Option<Vec<_>>>()?)
         }
-        None => elements(tooling, text, repairs)?,
+        None => elements(tooling, text, &mut repairs)?,
     };
-    (!calls.is_empty()).then(|| StepReply {
-        thought: text[..start].trim().to_owned(),
-        calls,
-    })
+    let thought = text[..start].trim().to_owned();
+    let value = StepReply { thought, calls };
+    (!value.calls.is_empty()).then_some(Read { value, repairs })
 }
 
 fn call(tooling: &Tooling, name: &str, args: &str, repairs: &mut Vec<Repair>) -> Option<ReadCall> {
@@ -70,15 +70,19 @@ fn call(tooling: &Tooling, name: &str, args: &str, repairs: &mut Vec<Repair>) ->
     if name.is_empty() || !name.chars().all(is_name) {
         return None;
     }
-    let args = match tagged_values(tooling.spec(&name), args) {
-        Some(args) => Ok(args),
-        None => calls::args_of_text(args, repairs),
-    };
-    Some(ReadCall {
-        id: None,
-        name,
-        args,
-    })
+    Some(call_of(tooling, name, args, repairs))
+}
+
+/// The call of a tool whose arguments stand in tags or are JSON.
+pub(super) fn call_of(
+    tooling: &Tooling,
+    name: String,
+    args: &str,
+    repairs: &mut Vec<Repair>,
+) -> ReadCall {
+    let tagged = tagged_values(tooling.spec(&name), args);
+    let args = tagged.map_or_else(|| calls::args_of_text(args, repairs), Ok);
+    ReadCall::new(name, args)
 }
 
 /// `<｜tool▁call▁begin｜>name<｜tool▁sep｜>{…}`, with or without `function` before the separator.
@@ -178,11 +182,7 @@ fn elements(
             let args = calls::args_of_text(body, repairs).ok();
             args.filter(|_| body.is_empty() || body.starts_with('{'))
         })?;
-        read.push(ReadCall {
-            id: None,
-            name: name.to_owned(),
-            args: Ok(args),
-        });
+        read.push(ReadCall::new(name, Ok(args)));
         found = found.or(Some(start));
         at = start + element.length;
         if read.len() == CALLS {
@@ -271,7 +271,7 @@ impl<'t> Element<'t> {
 }
 
 /// Arguments that stand in tags of their own, and nothing else.
-pub(super) fn tagged_values(spec: Option<&ToolSpec>, body: &str) -> Option<Values> {
+fn tagged_values(spec: Option<&ToolSpec>, body: &str) -> Option<Values> {
     let mut args = Values::new();
     let mut rest = body.trim();
     while !rest.is_empty() {

@@ -60,8 +60,31 @@ pub(crate) fn find_structured(task: &Task, own: &str, reply: &Reply) -> Option<F
     Some(checked(task, structured(task, own, reply)?))
 }
 
+/// Outputs in any form, or the whole reply as the only one, where that is a text. `is_broken` says
+/// whether it was to have some structure.
+pub(super) fn find_other(
+    task: &Task,
+    reply: &Reply,
+    is_broken: impl Fn(&str) -> bool,
+) -> Option<Read<Values>> {
+    match find(task, "", reply) {
+        Some(Found::Outputs(read)) => return Some(read),
+        Some(Found::Invalid(_)) => return None,
+        None => {}
+    }
+    let text = thinking::spoken(&reply.text).text.trim();
+    let field = outputs::sole_text(task)?;
+    if reply.finish == FinishReason::Length || text.is_empty() || is_broken(text) {
+        return None;
+    }
+    let picked = Values::from_iter([(field.name.clone(), Value::from(text))]);
+    let detail = format!("the whole reply was taken for `{}`", field.name);
+    let repairs = vec![Repair::new(RepairKind::Structure, detail)];
+    outputs::complete(task, picked, repairs).ok()
+}
+
 fn checked(task: &Task, (picked, repairs): Picked) -> Found {
-    match outputs::complete(task, picked, repairs, "") {
+    match outputs::complete(task, picked, repairs) {
         Ok(read) => Found::Outputs(read),
         Err(misread) => Found::Invalid(misread.problem.trim().trim_end_matches('.').to_owned()),
     }

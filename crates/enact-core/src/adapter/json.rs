@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::json_text::{self, Found, NoJson};
 use super::live::{Live, ObjectReader};
-use super::outputs::{self, cut_off};
+use super::outputs::{self, cut_off, is_alike};
 use super::sections::{ARGS, THOUGHT, TOOL};
+use super::style::{self, Style};
 use super::task::{Completion, Task, Tooling};
 use super::{
-    Adapter, Misread, Read, Repair, RepairKind, StepReply, call_text, calls, describe, forms,
-    json_text, pictures, thinking, worked,
+    Misread, Read, RepairKind, StepReply, call_text, calls, describe, forms, thinking, worked,
 };
-use crate::model::{Capabilities, FinishReason, Message, Reply, Request, ResponseFormat};
-use crate::run::{Call, Entry};
+use crate::model::{Capabilities, FinishReason, Reply, Request, ResponseFormat};
+use crate::run::{Call, ToolResult};
 use crate::signature::Values;
 
 /// Every message is a JSON object, and the reply is held to a schema where the model can be.
@@ -23,32 +24,17 @@ use crate::signature::Values;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Json;
 
-impl Adapter for Json {
-    fn name(&self) -> &str {
-        "json"
-    }
+impl Style for Json {
+    const NAME: &'static str = "json";
 
     fn system(&self, task: &Task) -> String {
-        let mut text = format!("{}\n", task.signature.instructions().trim_end());
-        if let Some(tooling) = &task.tooling {
-            text.push_str(
-                "\nWork in steps. In each step, think, then call one tool; its result comes back \
-                 under `observations`.\n\nTools:\n",
-            );
-            text.push_str(&describe::tools(tooling));
-            text.push('\n');
-            text.push_str(&describe::ending(tooling, |name| {
-                match tooling.completion {
-                    Completion::Submit => {
-                        format!(
-                            "set `{TOOL}` to `{name}` and `{ARGS}` to an object with the outputs"
-                        )
-                    }
-                    Completion::Finish => format!("set `{TOOL}` to `{name}` and `{ARGS}` to {{}}"),
-                }
-            }));
-            text.push('\n');
-        }
+        let mut text = style::introduction(task, "under `observations`", |name, completion| {
+            let args = match completion {
+                Completion::Submit => "an object with the outputs",
+                Completion::Finish => "{}",
+            };
+            format!("set `{TOOL}` to `{name}` and `{ARGS}` to {args}")
+        });
         text.push_str("\nInputs, as a JSON object:\n");
         text.push_str(&describe::fields(task.signature.inputs()));
         text.push_str("\nReply with one JSON object and nothing else. Its keys:\n");
@@ -62,169 +48,123 @@ impl Adapter for Json {
         text.trim_end().to_owned()
     }
 
-    fn render(&self, task: &Task, entry: &Entry) -> Vec<Message> {
-        let user = |value: Value| Message::user(value.to_string());
-        let message = match entry {
-            Entry::System { text } => Message::System { text: text.clone() },
-            Entry::Inputs { values } => {
-                let (values, images) = pictures::lift(values);
-                pictures::message(Value::Object(values).to_string(), images)
-            }
-            Entry::User { parts } => {
-                pictures::said(parts, |text| json!({"message": text}).to_string())
-            }
-            Entry::Assistant { text, calls, .. } if calls.is_empty() => {
-                Message::assistant(text.clone())
-            }
-            Entry::Assistant { text, calls, .. } => Message::assistant(step(text, calls)),
-            Entry::Results { results } => {
-                let list: Vec<Value> = results
-                    .iter()
-                    .map(|result| {
-                        let key = if result.observation.is_error {
-                            "error"
-                        } else {
-                            "result"
-                        };
-                        json!({"tool": result.name, key: result.observation.value})
-                    })
-                    .collect();
-                let images = results
-                    .iter()
-                    .flat_map(|result| result.observation.images.clone());
-                pictures::message(json!({"observations": list}).to_string(), images)
-            }
-            Entry::Notice { text } => user(json!({"notice": text})),
-            Entry::Summary { text, .. } => user(json!({"summary_of_what_came_before": text})),
-            Entry::Outputs {
-                values, thought, ..
-            } => Message::assistant(match task.committing_tool() {
-                Some(name) => json!({
-                    THOUGHT: thought.trim(),
-                    TOOL: name,
-                    ARGS: values,
-                })
-                .to_string(),
-                None => Value::Object(values.clone()).to_string(),
-            }),
+    fn form(&self, task: &Task) -> String {
+        form(task)
+    }
+
+    fn fields(&self, _: &Task, fields: impl IntoIterator<Item = (String, Value)>) -> String {
+        Value::Object(fields.into_iter().collect()).to_string()
+    }
+
+    fn results(&self, task: &Task, results: &[ToolResult]) -> String {
+        let results = results.iter().map(|result| {
+            let key = match result.observation.is_error {
+                true => "error",
+                false => "result",
+            };
+            json!({"tool": result.name, key: result.observation.value})
+        });
+        self.fields(task, [("observations".to_owned(), results.collect())])
+    }
+
+    fn step(&self, _: &Task, thought: &str, calls: &[Arc<Call>]) -> String {
+        let args = |call: &Call| match &call.raw {
+            Some(raw) => Value::String(raw.clone()),
+            None => Value::Object(call.args.clone()),
         };
-        vec![message]
+        let thought = thought.trim();
+        let step = match calls {
+            [only] => json!({THOUGHT: thought, TOOL: only.name, ARGS: args(only)}),
+            several => {
+                let calls = several.iter();
+                let calls = calls.map(|call| json!({"name": call.name, "arguments": args(call)}));
+                json!({THOUGHT: thought, "tool_calls": calls.collect::<Vec<_>>()})
+            }
+        };
+        step.to_string()
+    }
+
+    fn outputs(&self, task: &Task, values: &Values) -> String {
+        self.fields(task, values.clone())
     }
 
     fn shape(&self, task: &Task, capabilities: Capabilities, request: Request) -> Request {
-        if !capabilities.response_schema {
-            return request;
-        }
         let (name, schema) = match &task.tooling {
             Some(tooling) => ("step", &tooling.reply_schema),
             None => ("outputs", task.outputs.schema()),
         };
-        request.with_response_format(ResponseFormat::Schema {
-            name: name.to_owned(),
-            schema: schema.clone(),
-        })
-    }
-
-    fn live(&self, task: &Task) -> Box<dyn Live> {
-        Box::new(ObjectReader::new(task))
-    }
-
-    fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
-        let form = form(task);
-        object_outputs(task, reply, &form).or_else(|misread| {
-            match other_outputs(task, reply, |text| text.contains('{')) {
-                Some(read) => Ok(read),
-                None => Err(misread),
-            }
-        })
-    }
-
-    fn parse_step(&self, task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread> {
-        let form = form(task);
-        match calls::step_in_text(task, &reply.text, reply.finish) {
-            Ok(Some(found)) => {
-                let mut repairs = found.repairs;
-                if !found.is_as_asked {
-                    let detail = "the call was not in the form that was asked for";
-                    repairs.push(Repair::new(RepairKind::Structure, detail));
-                }
-                Ok(Read {
-                    value: found.step,
-                    repairs,
-                })
-            }
-            Err(json_text::NoJson::CutOff) => Err(cut_off(&form)),
-            _ if reply.finish == FinishReason::Length => Err(cut_off(&form)),
-            Err(_) | Ok(None) => match call_text::other_form(task, reply) {
-                Some(read) => Ok(read),
-                None => talk_or_broken(reply, &form),
-            },
-        }
+        held_to(request, capabilities, name, schema.clone())
     }
 
     fn demand(&self, task: &Task, capabilities: Capabilities, request: Request) -> Request {
-        let completing = task.tooling.as_ref().and_then(|tooling| {
-            let spec = tooling.spec(tooling.completion.tool_name())?;
-            Some(Tooling::reply_schema_of(std::slice::from_ref(spec)))
-        });
-        match completing {
-            Some(schema) if capabilities.response_schema => {
-                request.with_response_format(ResponseFormat::Schema {
-                    name: "step".to_owned(),
-                    schema: std::sync::Arc::new(schema),
-                })
-            }
-            _ => request,
+        let Some(tooling) = &task.tooling else {
+            return request;
+        };
+        let Some(spec) = tooling.spec(tooling.completion.tool_name()) else {
+            return request;
+        };
+        let schema = Tooling::reply_schema_of(std::slice::from_ref(spec));
+        held_to(request, capabilities, "step", schema.into())
+    }
+
+    fn live(&self, task: &Task) -> Box<dyn Live> {
+        ObjectReader::live(task)
+    }
+
+    fn read_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
+        object_outputs(task, reply).or_else(|misread| {
+            let other = forms::find_other(task, reply, |text| text.contains('{'));
+            other.ok_or(misread)
+        })
+    }
+
+    fn read_step(&self, task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread> {
+        match calls::step_in_text(task, &reply.text, reply.finish) {
+            Ok(Some(found)) if found.is_as_asked => Ok(found.read),
+            Ok(Some(found)) => Ok(found
+                .read
+                .mended(RepairKind::Structure, call_text::OTHER_FORM)),
+            Err(NoJson::CutOff) => Err(cut_off()),
+            _ if reply.finish == FinishReason::Length => Err(cut_off()),
+            Err(_) | Ok(None) => match call_text::other_form(task, reply) {
+                Some(read) => Ok(read),
+                None => talk_or_broken(reply),
+            },
         }
     }
 }
 
+/// The request with a reply that is held to a schema, where the model can be.
+fn held_to(
+    request: Request,
+    capabilities: Capabilities,
+    name: &str,
+    schema: Arc<Value>,
+) -> Request {
+    if !capabilities.response_schema {
+        return request;
+    }
+    let name = name.to_owned();
+    request.with_response_format(ResponseFormat::Schema { name, schema })
+}
+
 /// A reply without a call is talk, unless an object was begun.
-fn talk_or_broken(reply: &Reply, form: &str) -> Result<Read<StepReply>, Misread> {
+fn talk_or_broken(reply: &Reply) -> Result<Read<StepReply>, Misread> {
     let text = thinking::spoken(&reply.text).text.trim();
     if !text.starts_with('{') && !text.contains("```") {
-        return Ok(talk(text));
+        return Ok(Read::exact(StepReply::said(text)));
     }
     let Ok(found) = json_text::find(text, FinishReason::Stop, Value::is_object) else {
-        return Err(Misread::new(format!("The reply is no valid JSON. {form}")));
+        return Err(Misread::new("The reply is no valid JSON."));
     };
     let is_idle =
         |name: &Value| name.is_null() || name.as_str().is_some_and(|name| name.trim().is_empty());
     let thought = found.value.get(THOUGHT).and_then(Value::as_str);
     match (found.value.get(TOOL), thought) {
-        (Some(name), Some(thought)) if is_idle(name) => Ok(talk(thought)),
-        (Some(_), _) => Err(Misread::new(format!("`{TOOL}` is no text. {form}"))),
-        (None, _) => Err(Misread::new(format!("`{TOOL}` is missing. {form}"))),
+        (Some(name), Some(thought)) if is_idle(name) => Ok(Read::exact(StepReply::said(thought))),
+        (Some(_), _) => Err(Misread::new(format!("`{TOOL}` is no text."))),
+        (None, _) => Err(Misread::new(format!("`{TOOL}` is missing."))),
     }
-}
-
-fn talk(text: &str) -> Read<StepReply> {
-    Read {
-        value: StepReply {
-            thought: text.trim().to_owned(),
-            calls: Vec::new(),
-        },
-        repairs: Vec::new(),
-    }
-}
-
-fn step(thought: &str, calls: &[Arc<Call>]) -> String {
-    let args = |call: &Call| match &call.raw {
-        Some(raw) => Value::String(raw.clone()),
-        None => Value::Object(call.args.clone()),
-    };
-    let thought = thought.trim();
-    match calls {
-        [only] => json!({THOUGHT: thought, TOOL: only.name, ARGS: args(only)}),
-        several => {
-            let list: Vec<Value> = several
-                .iter()
-                .map(|call| json!({"name": call.name, "arguments": args(call)}))
-                .collect();
-            json!({THOUGHT: thought, "tool_calls": list})
-        }
-    }
-    .to_string()
 }
 
 pub(super) fn form(task: &Task) -> String {
@@ -238,99 +178,29 @@ pub(super) fn form(task: &Task) -> String {
 }
 
 /// Reads the outputs from an object in the reply.
-pub(super) fn object_outputs(
-    task: &Task,
-    reply: &Reply,
-    form: &str,
-) -> Result<Read<Values>, Misread> {
+pub(super) fn object_outputs(task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
     let fields = task.signature.outputs();
+    let is_output = |key: &String| fields.iter().any(|field| is_alike(key, &field.name));
     let is_about = |value: &Value| {
-        value.as_object().is_some_and(|object| {
-            fields.iter().any(|field| {
-                object.contains_key(&field.name)
-                    || object
-                        .keys()
-                        .any(|key| outputs::normal(key) == outputs::normal(&field.name))
-            })
-        })
+        let object = value.as_object();
+        object.is_some_and(|object| object.keys().any(is_output))
     };
     let none_required = fields.iter().all(|field| !field.is_required());
     let wanted = |value: &Value| is_about(value) || (none_required && value.is_object());
     match json_text::find(&reply.text, reply.finish, wanted) {
-        Ok(json_text::Found {
+        Ok(Found {
             value: Value::Object(mut found),
             mut repairs,
             ..
         }) => {
             let picked = outputs::pick(fields, &mut found, &mut repairs);
-            outputs::complete(task, picked, repairs, form)
+            outputs::complete(task, picked, repairs)
         }
-        Err(json_text::NoJson::CutOff) => Err(cut_off(form)),
-        _ if reply.finish == FinishReason::Length => Err(cut_off(form)),
-        Err(json_text::NoJson::Broken) => {
-            Err(Misread::new(format!("The reply is no valid JSON. {form}")))
-        }
-        _ => Err(Misread::new(format!(
-            "The reply holds no JSON object with the outputs. {form}"
-        ))),
+        Err(NoJson::CutOff) => Err(cut_off()),
+        _ if reply.finish == FinishReason::Length => Err(cut_off()),
+        Err(NoJson::Broken) => Err(Misread::new("The reply is no valid JSON.")),
+        _ => Err(Misread::new(
+            "The reply holds no JSON object with the outputs.",
+        )),
     }
-}
-
-/// Outputs from a reply that lacks the adapter's structure: an object, or the only text.
-pub(super) fn unstructured_outputs(
-    task: &Task,
-    reply: &Reply,
-    form: &str,
-    is_broken: impl Fn(&str) -> bool,
-) -> Result<Read<Values>, Misread> {
-    if let Ok(mut read) = object_outputs(task, reply, form) {
-        let detail = "the outputs were written as JSON";
-        read.repairs
-            .push(Repair::new(RepairKind::Structure, detail));
-        return Ok(read);
-    }
-    if reply.finish == FinishReason::Length {
-        return Err(cut_off(form));
-    }
-    match other_outputs(task, reply, is_broken) {
-        Some(read) => Ok(read),
-        None => outputs::complete(task, Values::new(), Vec::new(), form).and(Err(Misread::new(
-            format!("The reply has none of the outputs. {form}"),
-        ))),
-    }
-}
-
-/// Outputs that are neither in the form that was asked for nor an object.
-fn other_outputs(
-    task: &Task,
-    reply: &Reply,
-    is_broken: impl Fn(&str) -> bool,
-) -> Option<Read<Values>> {
-    match forms::find(task, "", reply) {
-        Some(forms::Found::Outputs(read)) => Some(read),
-        Some(forms::Found::Invalid(_)) => None,
-        None => sole_text_outputs(task, reply, is_broken),
-    }
-}
-
-/// The whole reply as the only output, where that is a text.
-fn sole_text_outputs(
-    task: &Task,
-    reply: &Reply,
-    is_broken: impl Fn(&str) -> bool,
-) -> Option<Read<Values>> {
-    let text = thinking::spoken(&reply.text).text.trim();
-    let field = outputs::sole_text(task)?;
-    if reply.finish == FinishReason::Length || text.is_empty() || is_broken(text) {
-        return None;
-    }
-    let picked = Values::from_iter([(field.name.clone(), Value::from(text))]);
-    let detail = format!("the whole reply was taken for `{}`", field.name);
-    outputs::complete(
-        task,
-        picked,
-        vec![Repair::new(RepairKind::Structure, detail)],
-        "",
-    )
-    .ok()
 }

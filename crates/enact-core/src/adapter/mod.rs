@@ -9,7 +9,7 @@ mod call_text;
 mod calls;
 mod chat;
 mod choice;
-mod describe;
+pub(crate) mod describe;
 mod field_text;
 mod foreign;
 pub(crate) mod forms;
@@ -23,6 +23,7 @@ mod outputs;
 mod pictures;
 mod sample;
 mod sections;
+mod style;
 mod tagged;
 pub(crate) mod talk;
 mod task;
@@ -112,6 +113,12 @@ impl<T> Read<T> {
         }
     }
 
+    /// The same, read after one more mending.
+    fn mended(mut self, kind: RepairKind, detail: impl Into<String>) -> Self {
+        self.repairs.push(Repair::new(kind, detail));
+        self
+    }
+
     /// The same as part of something else.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Read<U> {
         Read {
@@ -130,6 +137,16 @@ pub struct StepReply {
     pub calls: Vec<ReadCall>,
 }
 
+impl StepReply {
+    /// Nothing but talk.
+    fn said(text: &str) -> Self {
+        Self {
+            thought: text.trim().to_owned(),
+            calls: Vec::new(),
+        }
+    }
+}
+
 /// A tool call as read from a reply. Neither its name nor its arguments were checked yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadCall {
@@ -139,6 +156,17 @@ pub struct ReadCall {
     pub name: String,
     /// The arguments.
     pub args: Result<Values, UnreadableArgs>,
+}
+
+impl ReadCall {
+    /// A call without an id.
+    fn new(name: impl Into<String>, args: Result<Values, UnreadableArgs>) -> Self {
+        Self {
+            id: None,
+            name: name.into(),
+            args,
+        }
+    }
 }
 
 /// Arguments that are no JSON object.
@@ -164,5 +192,10 @@ impl Misread {
         Self {
             problem: problem.into(),
         }
+    }
+
+    /// The same, and what is expected.
+    fn asking_for(self, form: &str) -> Self {
+        Self::new(format!("{} {form}", self.problem))
     }
 }

@@ -16,7 +16,7 @@ use crate::model::{
     Capabilities, FinishReason, Message, RawCall, Reply, Request, ResponseFormat, ToolChoice,
 };
 use crate::run::{Call, Entry, ToolResult};
-use crate::signature::{Type, Values};
+use crate::signature::{Field, Type, Values};
 
 /// The longest tool name that providers take.
 const LONGEST_NAME: usize = 64;
@@ -140,9 +140,9 @@ impl Adapter for Native {
 
     fn live(&self, task: &Task) -> Box<dyn Live> {
         match (&task.tooling, outputs::sole_text(task)) {
-            (Some(_), _) => Box::new(CallReader::new(task)),
-            (None, Some(field)) => Box::new(TextReader::new(Piece::Output(field.name.clone()))),
-            (None, None) => Box::new(ObjectReader::new(task)),
+            (Some(_), _) => CallReader::live(task),
+            (None, Some(field)) => TextReader::live(Piece::Output(field.name.clone())),
+            (None, None) => ObjectReader::live(task),
         }
     }
 
@@ -151,98 +151,84 @@ impl Adapter for Native {
     }
 
     fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
-        let Some(field) = outputs::sole_text(task) else {
-            return json::object_outputs(task, reply, &json::form(task)).or_else(|misread| {
-                match forms::find(task, self.name(), reply) {
-                    Some(forms::Found::Outputs(read)) => Ok(read),
-                    _ => Err(misread),
-                }
-            });
+        let other = || match forms::find(task, self.name(), reply) {
+            Some(forms::Found::Outputs(read)) => Some(read),
+            _ => None,
         };
-        if let Some(forms::Found::Outputs(read)) = forms::find(task, self.name(), reply) {
-            return Ok(read);
-        }
-        let form = format!("Reply with nothing but `{}`, as text.", field.name);
-        if reply.finish == FinishReason::Length {
-            return Err(cut_off(&form));
-        }
-        let spoken = thinking::spoken(&reply.text);
-        let mut repairs = Vec::new();
-        if spoken.dropped {
-            repairs.push(Repair::new(
-                RepairKind::Surroundings,
-                "thinking was dropped",
-            ));
-        }
-        let text = spoken.text.trim();
-        if text.is_empty() {
-            return Err(Misread::new(format!("The reply is empty. {form}")));
-        }
-        let text = lines::unescape(text, thinking::is_tag);
-        let value = field_text::read(&field.ty, &text, &mut repairs);
-        let picked = Values::from_iter([(field.name.clone(), value)]);
-        outputs::complete(task, picked, repairs, &form)
+        let Some(field) = outputs::sole_text(task) else {
+            return json::object_outputs(task, reply)
+                .or_else(|misread| other().ok_or(misread))
+                .map_err(|misread| misread.asking_for(&json::form(task)));
+        };
+        let read = other().map_or_else(|| whole_text(task, field, reply), Ok);
+        read.map_err(|misread| {
+            let form = format!("Reply with nothing but `{}`, as text.", field.name);
+            misread.asking_for(&form)
+        })
     }
 
     fn parse_step(&self, task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread> {
-        let form = step_form(task);
-        let spoken = thinking::spoken(&reply.text).text.trim();
-        let mut repairs = Vec::new();
-        if !reply.calls.is_empty() {
-            let cut = reply.finish == FinishReason::Length;
-            let mut read = Vec::new();
-            for call in &reply.calls {
-                if cut && !call.arguments.trim().is_empty() && !is_object(&call.arguments) {
-                    return Err(cut_off(&form));
-                }
-                read.push(read_call(task, call, &mut repairs));
-            }
-            let thought = thought_of(spoken, reply);
-            return Ok(Read {
-                value: StepReply {
-                    thought,
-                    calls: read,
-                },
-                repairs,
-            });
-        }
-        if let Some(tooling) = &task.tooling
-            && let Some((mut value, made)) =
-                call_text::find(task, tooling, spoken, reply.finish, &form)?
-        {
-            repairs.extend(made);
-            repairs.push(Repair::new(
-                RepairKind::CallInText,
-                "the call was written into the text",
-            ));
-            if value.thought.is_empty() {
-                value.thought = thought_of("", reply);
-            }
-            return Ok(Read { value, repairs });
-        }
-        if reply.finish == FinishReason::Length {
-            return Err(cut_off(&form));
-        }
-        let thought = thought_of(spoken, reply);
-        Ok(Read {
-            value: StepReply {
-                thought,
-                calls: Vec::new(),
-            },
-            repairs,
+        step(task, reply).map_err(|misread| {
+            let completing = task.tooling.as_ref();
+            let completing = completing.map_or("submit", |tooling| tooling.completion.tool_name());
+            misread.asking_for(&format!(
+                "Call one of the tools; `{completing}` ends the task."
+            ))
         })
     }
 }
 
-fn step_form(task: &Task) -> String {
-    let completing = task
-        .tooling
-        .as_ref()
-        .map(|tooling| tooling.completion.tool_name());
-    format!(
-        "Call one of the tools; `{}` ends the task.",
-        completing.unwrap_or("submit")
-    )
+/// The whole reply as the only output.
+fn whole_text(task: &Task, field: &Field, reply: &Reply) -> Result<Read<Values>, Misread> {
+    if reply.finish == FinishReason::Length {
+        return Err(cut_off());
+    }
+    let spoken = thinking::spoken(&reply.text);
+    let text = spoken.text.trim();
+    if text.is_empty() {
+        return Err(Misread::new("The reply is empty."));
+    }
+    let mut repairs = Vec::new();
+    if spoken.dropped {
+        let detail = "thinking was dropped";
+        repairs.push(Repair::new(RepairKind::Surroundings, detail));
+    }
+    let text = lines::unescape(text, thinking::is_tag);
+    let value = field_text::read(&field.ty, &text, &mut repairs);
+    let picked = Values::from_iter([(field.name.clone(), value)]);
+    outputs::complete(task, picked, repairs)
+}
+
+fn step(task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread> {
+    let spoken = thinking::spoken(&reply.text).text.trim();
+    let is_cut = reply.finish == FinishReason::Length;
+    if !reply.calls.is_empty() {
+        let is_part =
+            |call: &RawCall| !call.arguments.trim().is_empty() && !is_object(&call.arguments);
+        if is_cut && reply.calls.iter().any(is_part) {
+            return Err(cut_off());
+        }
+        let mut repairs = Vec::new();
+        let calls = reply.calls.iter();
+        let calls = calls.map(|call| read_call(task, call, &mut repairs));
+        let value = StepReply {
+            calls: calls.collect(),
+            thought: thought_of(spoken, reply),
+        };
+        return Ok(Read { value, repairs });
+    }
+    if let Some(tooling) = &task.tooling
+        && let Some(mut read) = call_text::find(task, tooling, spoken, reply.finish)?
+    {
+        if read.value.thought.is_empty() {
+            read.value.thought = thought_of("", reply);
+        }
+        return Ok(read.mended(RepairKind::CallInText, "the call was written into the text"));
+    }
+    match is_cut {
+        true => Err(cut_off()),
+        false => Ok(Read::exact(StepReply::said(&thought_of(spoken, reply)))),
+    }
 }
 
 fn thought_of(spoken: &str, reply: &Reply) -> String {
@@ -344,11 +330,10 @@ fn tool_message(result: &ToolResult) -> Message {
 /// Calls in words, for requests without tools: some providers refuse calls there.
 fn told_calls(thought: &str, calls: &[Arc<Call>]) -> String {
     let told = calls.iter().map(|call| {
-        let args = call
-            .raw
-            .clone()
-            .unwrap_or_else(|| Value::Object(call.args.clone()).to_string());
-        (format!("called {}", plain_name(&call.name)), args)
+        (
+            format!("called {}", plain_name(&call.name)),
+            call.args_text(),
+        )
     });
     match thought.trim() {
         "" => labelled(told),
@@ -368,10 +353,7 @@ fn told_results(results: &[ToolResult]) -> Message {
             result.observation.text(),
         )
     });
-    let images = results
-        .iter()
-        .flat_map(|result| result.observation.images.clone());
-    pictures::message(labelled(told), images)
+    pictures::message(labelled(told), pictures::of_results(results))
 }
 
 fn submitted(name: &str, values: &Values, thought: &str, call_id: Option<&str>) -> Vec<Message> {

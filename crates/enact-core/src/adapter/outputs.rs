@@ -2,15 +2,16 @@
 
 use serde_json::Value;
 
+use super::describe::quoted;
 use super::{Misread, Read, Repair, RepairKind, Task, field_text};
 use crate::signature::{Field, Values};
 
 /// What to tell a model whose reply was cut off by the length limit.
-pub(super) fn cut_off(form: &str) -> Misread {
-    Misread::new(format!(
+pub(super) fn cut_off() -> Misread {
+    Misread::new(
         "The reply was cut off by the length limit before it was complete. Reply again and be \
-         shorter. {form}"
-    ))
+         shorter.",
+    )
 }
 
 /// Takes the declared outputs out of what was found, by name, and leaves what else there is.
@@ -27,7 +28,7 @@ pub(super) fn pick(fields: &[Field], found: &mut Values, repairs: &mut Vec<Repai
         }
         let alike = found
             .keys()
-            .find(|name| normal(name) == normal(&field.name))
+            .find(|name| is_alike(name, &field.name))
             .cloned();
         if let Some((alike, value)) =
             alike.and_then(|name| Some((name.clone(), found.shift_remove(&name)?)))
@@ -45,30 +46,29 @@ pub(super) fn normal(name: &str) -> String {
     name.trim().to_lowercase().replace([' ', '-'], "_")
 }
 
+/// Whether two names differ in nothing that counts.
+pub(super) fn is_alike(one: &str, other: &str) -> bool {
+    one == other || normal(one) == normal(other)
+}
+
 /// Checks what was picked, fills in what may be left out, and puts it in the declared order.
 pub(super) fn complete(
     task: &Task,
     picked: Values,
     mut repairs: Vec<Repair>,
-    form: &str,
 ) -> Result<Read<Values>, Misread> {
     let fields = task.signature.outputs();
-    let missing: Vec<String> = fields
-        .iter()
-        .filter(|field| field.is_required() && !picked.contains_key(&field.name))
-        .map(|field| format!("`{}`", field.name))
-        .collect();
+    let is_missing = |field: &&Field| field.is_required() && !picked.contains_key(&field.name);
+    let missing: Vec<&Field> = fields.iter().filter(is_missing).collect();
     if !missing.is_empty() {
         let verb = if missing.len() == 1 { "is" } else { "are" };
-        return Err(Misread::new(format!(
-            "{} {verb} missing. {form}",
-            missing.join(", ")
-        )));
+        let names = quoted(missing.iter().map(|field| &field.name));
+        return Err(Misread::new(format!("{names} {verb} missing.")));
     }
     let checked = task
         .outputs
         .check(Value::Object(picked))
-        .map_err(|problems| Misread::new(format!("{problems}. {form}")))?;
+        .map_err(|problems| Misread::new(format!("{problems}.")))?;
     repairs.extend(
         checked
             .coerced
@@ -76,7 +76,7 @@ pub(super) fn complete(
             .map(|detail| Repair::new(RepairKind::Coercion, detail)),
     );
     let Value::Object(mut checked) = checked.value else {
-        return Err(Misread::new(format!("The outputs are no object. {form}")));
+        return Err(Misread::new("The outputs are no object."));
     };
     let value = fields
         .iter()

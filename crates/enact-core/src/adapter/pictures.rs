@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::model::{Image, Message, Part};
+use crate::run::ToolResult;
 use crate::signature::Values;
 
 /// The values with a placeholder for each picture, and the pictures in order.
@@ -56,6 +57,12 @@ pub(super) fn message(text: String, images: impl IntoIterator<Item = Image>) -> 
     Message::User {
         parts: parts(text, images),
     }
+}
+
+/// The pictures that calls gave.
+pub(super) fn of_results(results: &[ToolResult]) -> impl Iterator<Item = Image> {
+    let images = results.iter().flat_map(|result| &result.observation.images);
+    images.cloned()
 }
 
 /// What a person said, with each text put through `write`.

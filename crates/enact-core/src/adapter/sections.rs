@@ -1,7 +1,5 @@
 //! Replies that consist of named sections, whatever marks them: steps and outputs read from them.
 
-use serde_json::Value;
-
 use super::outputs::{self, normal};
 use super::task::{Task, Tooling};
 use super::{Misread, Read, ReadCall, Repair, RepairKind, StepReply, calls, field_text};
@@ -54,14 +52,13 @@ impl Sections {
         &self,
         task: &Task,
         finish: FinishReason,
-        form: &str,
     ) -> Result<Read<Values>, Misread> {
         if finish == FinishReason::Length && !self.ended {
-            return Err(outputs::cut_off(form));
+            return Err(outputs::cut_off());
         }
         let mut repairs = Vec::new();
         let picked = self.pick(task, &mut repairs);
-        outputs::complete(task, picked, repairs, form)
+        outputs::complete(task, picked, repairs)
     }
 
     /// The outputs that have a section.
@@ -85,7 +82,6 @@ impl Sections {
         &self,
         tooling: &Tooling,
         finish: FinishReason,
-        form: &str,
     ) -> Result<Read<StepReply>, Misread> {
         let cut_off = finish == FinishReason::Length && !self.ended;
         let mut repairs = Vec::new();
@@ -115,37 +111,24 @@ impl Sections {
             let args = pairs.last().and_then(|(_, args)| *args);
             let is_whole = args.is_some_and(|args| serde_json::from_str::<Values>(args).is_ok());
             if !is_whole {
-                return Err(outputs::cut_off(form));
+                return Err(outputs::cut_off());
             }
         }
         if pairs.is_empty() {
-            return Err(Misread::new(format!("`{TOOL}` is missing. {form}")));
+            return Err(Misread::new(format!("`{TOOL}` is missing.")));
         }
-        let mut read = Vec::new();
-        for (name, args) in pairs {
-            if matches!(normal(name).as_str(), "" | "none" | "null") {
-                continue;
-            }
-            read.push(ReadCall {
-                id: None,
-                name: calls::resolve_name(tooling, name, &mut repairs),
-                args: calls::args_of_text(args.unwrap_or_default(), &mut repairs),
-            });
-        }
+        pairs.retain(|(name, _)| !matches!(normal(name).as_str(), "" | "none" | "null"));
+        let calls = pairs.into_iter().map(|(name, args)| {
+            let name = calls::resolve_name(tooling, name, &mut repairs);
+            ReadCall::new(
+                name,
+                calls::args_of_text(args.unwrap_or_default(), &mut repairs),
+            )
+        });
+        let calls = calls.collect();
         Ok(Read {
-            value: StepReply {
-                thought,
-                calls: read,
-            },
+            value: StepReply { thought, calls },
             repairs,
         })
-    }
-}
-
-/// The arguments of a recorded call as text: as JSON, or as the model wrote them.
-pub(super) fn args_text(call: &crate::run::Call) -> String {
-    match &call.raw {
-        Some(raw) => raw.clone(),
-        None => Value::Object(call.args.clone()).to_string(),
     }
 }

@@ -10,14 +10,7 @@ use crate::tool::ToolSpec;
 /// is shown, because a model does as it is shown.
 pub(super) fn steps(adapter: &dyn Adapter, task: &Task, tooling: &Tooling) -> String {
     let example = |spec: &ToolSpec, thought: &str| {
-        let args = tooling.sample(&spec.name)?.clone();
-        let name = spec.name.clone();
-        let call = Call {
-            id: String::new(),
-            name,
-            args,
-            raw: None,
-        };
+        let call = Call::without_id(&spec.name, tooling.sample(&spec.name)?.clone());
         let entry = Entry::Assistant {
             text: thought.to_owned(),
             calls: vec![call.into()],

@@ -2,13 +2,17 @@
 
 use std::borrow::Cow;
 
-use super::live::{self, Live, TagReader};
-use super::outputs::{normal, plain, written};
-use super::sections::{ARGS, Section, Sections, THOUGHT, TOOL, args_text};
-use super::task::{Completion, Task};
-use super::{Adapter, Misread, Read, StepReply, chat, describe, json, pictures, thinking, worked};
-use crate::model::{Message, Reply};
-use crate::run::Entry;
+use serde_json::Value;
+
+use super::describe::quoted;
+use super::live::{Fields, Live, TagReader};
+use super::outputs::normal;
+use super::sections::{ARGS, Section, Sections, THOUGHT, TOOL};
+use super::style::{self, Style, Words};
+use super::task::Task;
+use super::{Misread, Read, StepReply, thinking};
+use crate::model::Reply;
+use crate::run::ToolResult;
 use crate::signature::Values;
 
 /// A pair of tags around each field.
@@ -19,188 +23,78 @@ use crate::signature::Values;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Xml;
 
-impl Adapter for Xml {
-    fn name(&self) -> &str {
-        "xml"
-    }
+const WORDS: Words = Words {
+    place: "between tags with its name",
+    results: "in <observation> tags",
+    submitted: "an object of the outputs",
+    finished: "{}",
+    field: |name, text| format!("<{name}>{text}</{name}>"),
+    between: "\n",
+};
+
+impl Style for Xml {
+    const NAME: &'static str = "xml";
 
     fn system(&self, task: &Task) -> String {
-        let mut text = format!("{}\n", task.signature.instructions().trim_end());
-        if let Some(tooling) = &task.tooling {
-            text.push_str(
-                "\nWork in steps. In each step, think, then call one tool; its result comes back \
-                 in <observation> tags.\n\nTools:\n",
-            );
-            text.push_str(&describe::tools(tooling));
-            text.push('\n');
-            text.push_str(&describe::ending(tooling, |name| {
-                match tooling.completion {
-                    Completion::Submit => {
-                        format!("call `{name}` with an object of the outputs as its arguments")
-                    }
-                    Completion::Finish => format!("call `{name}` with {{}} as its arguments"),
-                }
-            }));
-            text.push('\n');
-        }
-        text.push_str("\nInputs:\n");
-        text.push_str(&describe::fields(task.signature.inputs()));
-        text.push_str(&describe::outputs(task));
-        if let Some(tooling) = &task.tooling {
-            text.push_str(&format!(
-                "\nEvery field stands between tags with its name. `{ARGS}` must be a valid JSON \
-                 object with the arguments of the tool by name. {}",
-                worked::steps(self, task, tooling)
-            ));
-            return text;
-        }
-        text.push_str(
-            "\nEvery field stands between tags with its name. Reply with all of these in exactly \
-             this form, replacing the braces:\n",
-        );
-        for field in task.signature.outputs() {
-            let placeholder = describe::placeholder(field);
-            text.push_str(&format!("\n<{0}>{placeholder}</{0}>", field.name));
-        }
-        text
+        style::system(self, task, &WORDS)
     }
 
-    fn render(&self, task: &Task, entry: &Entry) -> Vec<Message> {
-        let message = match entry {
-            Entry::System { text } => Message::System { text: text.clone() },
-            Entry::Inputs { values } => {
-                let (values, images) = pictures::lift(values);
-                let text = fields(
-                    values
-                        .iter()
-                        .map(|(name, value)| (name.as_str(), plain(value))),
-                );
-                pictures::message(text, images)
-            }
-            Entry::User { parts } => pictures::said(parts, |text| field("message", text)),
-            Entry::Assistant { text, calls, .. } if calls.is_empty() => {
-                Message::assistant(text.clone())
-            }
-            Entry::Assistant { text, calls, .. } => {
-                let calls = calls
-                    .iter()
-                    .map(|call| (call.name.as_str(), args_text(call)));
-                Message::assistant(step(text, calls))
-            }
-            Entry::Results { results } => {
-                let list: Vec<String> = results
-                    .iter()
-                    .map(|result| {
-                        let failed = if result.observation.is_error {
-                            " error=\"true\""
-                        } else {
-                            ""
-                        };
-                        format!(
-                            "<observation tool=\"{}\"{failed}>{}</observation>",
-                            escape(&result.name).replace('"', "&quot;"),
-                            escape(&result.observation.text()),
-                        )
-                    })
-                    .collect();
-                let images = results
-                    .iter()
-                    .flat_map(|result| result.observation.images.clone());
-                pictures::message(list.join("\n"), images)
-            }
-            Entry::Notice { text } => Message::user(field("notice", text)),
-            Entry::Summary { text, .. } => {
-                Message::user(field("summary_of_what_came_before", text))
-            }
-            Entry::Outputs {
-                values, thought, ..
-            } => Message::assistant(match task.committing_tool() {
-                Some(name) => {
-                    let args = serde_json::Value::Object(values.clone()).to_string();
-                    step(thought, [(name, args)])
-                }
-                None => fields(
-                    values
-                        .iter()
-                        .map(|(name, value)| (name.as_str(), written(task, name, value))),
-                ),
-            }),
-        };
-        vec![message]
+    /// Without angle brackets, which would be escaped in a notice.
+    fn form(&self, task: &Task) -> String {
+        format!(
+            "Reply with these fields in order, each between tags with its name: {}.",
+            quoted(output_names(task))
+        )
+    }
+
+    fn fields(&self, _: &Task, fields: impl IntoIterator<Item = (String, Value)>) -> String {
+        style::fields(&WORDS, fields, escape)
+    }
+
+    fn results(&self, _: &Task, results: &[ToolResult]) -> String {
+        let results = results.iter().map(|result| {
+            let failed = match result.observation.is_error {
+                true => " error=\"true\"",
+                false => "",
+            };
+            format!(
+                "<observation tool=\"{}\"{failed}>{}</observation>",
+                escape(&result.name).replace('"', "&quot;"),
+                escape(&result.observation.text()),
+            )
+        });
+        results.collect::<Vec<_>>().join("\n")
     }
 
     fn live(&self, task: &Task) -> Box<dyn Live> {
-        let names = match task.tooling {
-            Some(_) => [THOUGHT, TOOL, ARGS].map(str::to_owned).to_vec(),
-            None => {
-                let outputs = task.signature.outputs().iter();
-                outputs.map(|field| field.name.clone()).collect()
-            }
-        };
-        Box::new(TagReader::new(live::Fields::of(task), names))
+        let names = names(task).into_iter().map(str::to_owned);
+        TagReader::live(Fields::of(task), names.collect())
     }
 
-    fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
-        let form = form(task);
-        let names: Vec<&str> = task
-            .signature
-            .outputs()
-            .iter()
-            .map(|field| field.name.as_str())
-            .collect();
-        let sections = scan(&reply.text, &names);
-        if sections.has_any(names.iter().copied()) {
-            return sections.outputs(task, reply.finish, &form);
-        }
-        json::unstructured_outputs(task, reply, &form, |text| mentions_tag(text, &names))
+    fn read_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
+        let names = output_names(task);
+        let has_tag = |text: &str| tags(text, &names).next().is_some();
+        style::outputs(&scan(&reply.text, &names), task, reply, has_tag)
     }
 
-    fn parse_step(&self, task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread> {
-        let form = form(task);
-        let names = [THOUGHT, TOOL, ARGS];
-        let sections = scan(&reply.text, &names);
-        match &task.tooling {
-            Some(tooling) if sections.has_any(names.into_iter()) => {
-                sections.step(tooling, reply.finish, &form)
-            }
-            _ => chat::unstructured_step(task, reply, &form, |text| mentions_tag(text, &names)),
-        }
+    fn read_step(&self, task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread> {
+        let has_tag = |text: &str| tags(text, &STEP).next().is_some();
+        style::step(&scan(&reply.text, &STEP), task, reply, has_tag)
     }
 }
 
-/// The form of a reply without angle brackets, which would be escaped in a notice.
-fn form(task: &Task) -> String {
-    let names: Vec<String> = task
-        .signature
-        .outputs()
-        .iter()
-        .map(|field| format!("`{}`", field.name))
-        .collect();
-    format!(
-        "Reply with these fields in order, each between tags with its name: {}.",
-        names.join(", ")
-    )
-}
+const STEP: [&str; 3] = [THOUGHT, TOOL, ARGS];
 
-fn field(name: &str, text: &str) -> String {
-    format!("<{name}>{}</{name}>", escape(text))
-}
-
-fn fields<'a>(list: impl IntoIterator<Item = (&'a str, String)>) -> String {
-    let fields: Vec<String> = list
-        .into_iter()
-        .map(|(name, text)| field(name, &text))
-        .collect();
-    fields.join("\n")
-}
-
-fn step<'a>(thought: &str, calls: impl IntoIterator<Item = (&'a str, String)>) -> String {
-    let mut list = vec![(THOUGHT, thought.trim().to_owned())];
-    for (name, args) in calls {
-        list.push((TOOL, name.to_owned()));
-        list.push((ARGS, args));
+fn names(task: &Task) -> Vec<&str> {
+    match task.tooling {
+        Some(_) => STEP.to_vec(),
+        None => output_names(task),
     }
-    fields(list)
+}
+
+fn output_names(task: &Task) -> Vec<&str> {
+    let outputs = task.signature.outputs().iter();
+    outputs.map(|field| field.name.as_str()).collect()
 }
 
 fn escape(text: &str) -> String {
@@ -240,10 +134,6 @@ pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     }
     out.push_str(rest);
     Cow::Owned(out)
-}
-
-fn mentions_tag(text: &str, names: &[&str]) -> bool {
-    tags(text, names).next().is_some()
 }
 
 /// One tag of a known name.

@@ -2,25 +2,25 @@
 
 use std::collections::HashMap;
 
-use super::{JsonReader, Live, Names, Piece, TextReader};
+use super::{JsonReader, Live, Names, Piece, Speech, TextReader};
 use crate::adapter::task::Task;
 use crate::model::Chunk;
 
 /// Reads a step whose calls stand beside its text. The text is the thought.
 pub(in crate::adapter) struct CallReader {
     names: Names,
-    thought: TextReader,
+    thought: Speech<TextReader>,
     /// The arguments of the calls that commit.
     commits: HashMap<usize, JsonReader>,
 }
 
 impl CallReader {
-    pub(in crate::adapter) fn new(task: &Task) -> Self {
-        Self {
+    pub(in crate::adapter) fn live(task: &Task) -> Box<dyn Live> {
+        Box::new(Self {
             names: Names::of(task),
-            thought: TextReader::new(Piece::Thought),
+            thought: TextReader::of(Piece::Thought),
             commits: HashMap::new(),
-        }
+        })
     }
 }
 
@@ -41,15 +41,8 @@ impl Live for CallReader {
         {
             self.commits.entry(*index).or_default();
         }
-        let names = &self.names;
         if let Some(json) = self.commits.get_mut(index) {
-            json.push(arguments, &mut |path, text| {
-                if let [name] = path
-                    && let Some(piece) = names.output(name)
-                {
-                    tell(&piece, text);
-                }
-            });
+            self.names.read(json, arguments, tell);
         }
     }
 }

@@ -9,9 +9,8 @@ pub(in crate::adapter) struct JsonReader {
     /// Whether each open container is an object.
     objects: Vec<bool>,
     state: State,
-    /// Half an escape, or the first half of a pair of them.
+    /// What there is of an escape, or of a pair of them.
     escape: String,
-    high: Option<u16>,
     key: String,
 }
 
@@ -148,54 +147,33 @@ impl JsonReader {
 
     /// A character inside quotes: what it adds, or what comes after the text.
     fn character(&mut self, c: char) -> Result<Option<char>, State> {
-        if self.escape.is_empty() {
-            return match c {
-                '"' if self.high.is_none() => Err(State::After),
-                '\\' => {
-                    self.escape.push(c);
-                    Ok(None)
-                }
-                // Half a pair stands for nothing.
-                _ if self.high.is_some() => Err(State::Silent),
-                _ => Ok(Some(c)),
+        if self.escape.is_empty() && c != '\\' {
+            return if c == '"' {
+                Err(State::After)
+            } else {
+                Ok(Some(c))
             };
         }
         self.escape.push(c);
-        let plain = match self.escape.as_bytes() {
-            [_, b'u', digits @ ..] if digits.len() < 4 => return Ok(None),
-            [_, b'u', ..] => return self.code_unit(),
-            [_, b'n'] => '\n',
-            [_, b't'] => '\t',
-            [_, b'r'] => '\r',
-            [_, b'b'] => '\u{8}',
-            [_, b'f'] => '\u{c}',
-            _ => c,
-        };
-        self.escape.clear();
-        match self.high {
-            Some(_) => Err(State::Silent),
-            None => Ok(Some(plain)),
-        }
-    }
-
-    fn code_unit(&mut self) -> Result<Option<char>, State> {
-        let digits = std::mem::take(&mut self.escape);
-        let unit = digits
-            .get(2..)
-            .and_then(|hex| u16::from_str_radix(hex, 16).ok());
-        let unit = unit.ok_or(State::Silent)?;
-        let units = match self.high.take() {
-            Some(high) => vec![high, unit],
-            None if (0xD800..0xDC00).contains(&unit) => {
-                self.high = Some(unit);
-                return Ok(None);
+        let read = match self.escape.chars().count() {
+            1 => None,
+            2 if c == 'u' => None,
+            length => {
+                let read = serde_json::from_str::<String>(&format!("\"{}\"", self.escape));
+                match (length, read) {
+                    (_, Ok(read)) => read.chars().next(),
+                    // What needs no escape stands for itself.
+                    (2, Err(_)) => Some(c),
+                    // Half a pair stands for nothing.
+                    (12.., Err(_)) => return Err(State::Silent),
+                    (_, Err(_)) => None,
+                }
             }
-            None => vec![unit],
         };
-        match char::decode_utf16(units).next() {
-            Some(Ok(c)) => Ok(Some(c)),
-            _ => Err(State::Silent),
+        if read.is_some() {
+            self.escape.clear();
         }
+        Ok(read)
     }
 }
 

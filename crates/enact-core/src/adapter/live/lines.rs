@@ -1,7 +1,6 @@
 //! Fields that lines announce: markers and labels.
 
-use super::{Fields, Live, Piece, Spoken};
-use crate::model::Chunk;
+use super::{Fields, Live, Reads, Speech, Tell};
 
 /// How much of a line is waited for until it is data.
 const LONGEST: usize = 256;
@@ -38,7 +37,6 @@ type Classify = Box<dyn Fn(Line<'_>) -> LineStart + Send>;
 pub(in crate::adapter) struct LineReader {
     fields: Fields,
     classify: Classify,
-    spoken: Spoken,
     /// The start of the line, until it is known what it is.
     start: Option<String>,
     /// Whether that stands behind what announced the field.
@@ -47,21 +45,30 @@ pub(in crate::adapter) struct LineReader {
 }
 
 impl LineReader {
-    pub(in crate::adapter) fn new(
+    pub(in crate::adapter) fn live(
         fields: Fields,
         classify: impl Fn(Line<'_>) -> LineStart + Send + 'static,
-    ) -> Self {
-        Self {
+    ) -> Box<dyn Live> {
+        Speech::live(Self {
             fields,
             classify: Box::new(classify),
-            spoken: Spoken::default(),
             start: Some(String::new()),
             is_announced: false,
             has_ended: false,
-        }
+        })
     }
 
-    fn take(&mut self, text: &str, tell: &mut dyn FnMut(&Piece, &str)) {
+    fn classify(&self, text: &str, is_whole: bool) -> LineStart {
+        (self.classify)(Line {
+            text,
+            is_whole,
+            is_announced: self.is_announced,
+        })
+    }
+}
+
+impl Reads for LineReader {
+    fn take(&mut self, text: &str, tell: &mut Tell<'_>) {
         for part in text.split_inclusive(['\n', '\r']) {
             if self.has_ended {
                 return;
@@ -102,24 +109,5 @@ impl LineReader {
                 self.start = Some(String::new());
             }
         }
-    }
-
-    fn classify(&self, text: &str, is_whole: bool) -> LineStart {
-        (self.classify)(Line {
-            text,
-            is_whole,
-            is_announced: self.is_announced,
-        })
-    }
-}
-
-impl Live for LineReader {
-    fn push(&mut self, chunk: &Chunk, tell: &mut dyn FnMut(&Piece, &str)) {
-        let Chunk::Text(text) = chunk else {
-            return;
-        };
-        let mut spoken = std::mem::take(&mut self.spoken);
-        spoken.push(text, &mut |text| self.take(text, tell));
-        self.spoken = spoken;
     }
 }

@@ -17,8 +17,8 @@ use json::JsonReader;
 pub(super) use lines::{Line, LineReader, LineStart};
 pub(super) use objects::ObjectReader;
 pub(super) use tags::TagReader;
-use text::Spoken;
 pub(super) use text::TextReader;
+use text::{Reads, Speech};
 
 use super::sections::{ARGS, THOUGHT, TOOL};
 use super::task::Task;
@@ -48,6 +48,9 @@ pub struct Silent;
 impl Live for Silent {
     fn push(&mut self, _: &Chunk, _: &mut dyn FnMut(&Piece, &str)) {}
 }
+
+/// Takes what a piece is told to have more of.
+type Tell<'a> = dyn FnMut(&Piece, &str) + 'a;
 
 /// What the names in a reply stand for.
 #[derive(Debug, Clone)]
@@ -82,6 +85,17 @@ impl Names {
 
     fn is_committing(&self, tool: &str) -> bool {
         self.committing == Some(tool.trim())
+    }
+
+    /// Reads more of an object of outputs.
+    fn read(&self, json: &mut JsonReader, text: &str, tell: &mut Tell<'_>) {
+        json.push(text, &mut |path, text| {
+            if let [name] = path
+                && let Some(piece) = self.output(name)
+            {
+                tell(&piece, text);
+            }
+        });
     }
 }
 
@@ -138,7 +152,7 @@ impl Fields {
     }
 
     /// More of the field that is open.
-    pub(super) fn push(&mut self, text: &str, tell: &mut dyn FnMut(&Piece, &str)) {
+    pub(super) fn push(&mut self, text: &str, tell: &mut Tell<'_>) {
         match &mut self.open {
             // Quotes may be part of the text or stand around it.
             Field::Told(Piece::Output(_), trimmed)
@@ -148,16 +162,7 @@ impl Fields {
             }
             Field::Told(piece, trimmed) => trimmed.push(text, |text| tell(piece, text)),
             Field::Tool => self.tool.push_str(text),
-            Field::Args(json) => {
-                let names = &self.names;
-                json.push(text, &mut |path, text| {
-                    if let [name] = path
-                        && let Some(piece) = names.output(name)
-                    {
-                        tell(&piece, text);
-                    }
-                });
-            }
+            Field::Args(json) => self.names.read(json, text, tell),
             Field::Other => {}
         }
     }

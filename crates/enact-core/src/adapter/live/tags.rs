@@ -1,8 +1,7 @@
 //! Fields between tags.
 
-use super::{Fields, Live, Piece, Spoken};
+use super::{Fields, Live, Reads, Speech, Tell};
 use crate::adapter::xml;
-use crate::model::Chunk;
 
 /// The longest thing between angle brackets, and the longest entity, that is waited for.
 const LONGEST_TAG: usize = 200;
@@ -15,21 +14,46 @@ pub(in crate::adapter) struct TagReader {
     open: Option<String>,
     /// What may be a tag or an entity.
     held: String,
-    spoken: Spoken,
 }
 
 impl TagReader {
-    pub(in crate::adapter) fn new(fields: Fields, names: Vec<String>) -> Self {
-        Self {
+    pub(in crate::adapter) fn live(fields: Fields, names: Vec<String>) -> Box<dyn Live> {
+        Speech::live(Self {
             fields,
             names,
             open: None,
             held: String::new(),
-            spoken: Spoken::default(),
-        }
+        })
     }
 
-    fn take(&mut self, text: &str, tell: &mut dyn FnMut(&Piece, &str)) {
+    fn is_known(&self, tag: &str) -> bool {
+        self.names.iter().any(|name| name == label(tag))
+    }
+
+    /// Goes into a field, or out of it.
+    fn turn(&mut self, tag: &str) {
+        let name = label(tag).to_owned();
+        if tag.starts_with("</") {
+            if self.open.as_deref() == Some(&*name) {
+                self.fields.close();
+                self.open = None;
+            }
+        } else if !tag.ends_with("/>") {
+            self.fields.open(&name);
+            self.open = Some(name);
+        }
+    }
+}
+
+/// The name in a tag.
+fn label(tag: &str) -> &str {
+    let inside = tag.trim_start_matches(['<', '/']);
+    let inside = inside.trim_end_matches(['>', '/']);
+    inside.split_whitespace().next().unwrap_or_default()
+}
+
+impl Reads for TagReader {
+    fn take(&mut self, text: &str, tell: &mut Tell<'_>) {
         let mut data = String::new();
         for c in text.chars() {
             match (self.held.chars().next(), c) {
@@ -73,41 +97,5 @@ impl TagReader {
             }
         }
         self.fields.push(&data, tell);
-    }
-
-    fn is_known(&self, tag: &str) -> bool {
-        self.names.iter().any(|name| name == label(tag))
-    }
-
-    /// Goes into a field, or out of it.
-    fn turn(&mut self, tag: &str) {
-        let name = label(tag).to_owned();
-        if tag.starts_with("</") {
-            if self.open.as_deref() == Some(&*name) {
-                self.fields.close();
-                self.open = None;
-            }
-        } else if !tag.ends_with("/>") {
-            self.fields.open(&name);
-            self.open = Some(name);
-        }
-    }
-}
-
-/// The name in a tag.
-fn label(tag: &str) -> &str {
-    let inside = tag.trim_start_matches(['<', '/']);
-    let inside = inside.trim_end_matches(['>', '/']);
-    inside.split_whitespace().next().unwrap_or_default()
-}
-
-impl Live for TagReader {
-    fn push(&mut self, chunk: &Chunk, tell: &mut dyn FnMut(&Piece, &str)) {
-        let Chunk::Text(text) = chunk else {
-            return;
-        };
-        let mut spoken = std::mem::take(&mut self.spoken);
-        spoken.push(text, &mut |text| self.take(text, tell));
-        self.spoken = spoken;
     }
 }

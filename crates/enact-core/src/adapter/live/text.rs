@@ -1,15 +1,48 @@
 //! Plain text, and text without thinking tags.
 
-use super::{Live, Piece, Trimmed};
+use super::{Live, Piece, Tell, Trimmed};
 use crate::adapter::thinking;
 use crate::model::Chunk;
 
 /// The longest tag, `</thinking>`, less one: what may be the start of one.
 const LONGEST_START: usize = 10;
 
+/// Reads the text of a reply along.
+pub(super) trait Reads: Send {
+    /// Takes more of the text.
+    fn take(&mut self, text: &str, tell: &mut Tell<'_>);
+}
+
+/// Has what a reply says read along, without the thinking at its start.
+#[derive(Debug)]
+pub(super) struct Speech<R> {
+    spoken: Spoken,
+    reader: R,
+}
+
+impl<R: Reads + 'static> Speech<R> {
+    pub(super) fn live(reader: R) -> Box<dyn Live> {
+        Box::new(Self::of(reader))
+    }
+
+    fn of(reader: R) -> Self {
+        let spoken = Spoken::default();
+        Self { spoken, reader }
+    }
+}
+
+impl<R: Reads> Live for Speech<R> {
+    fn push(&mut self, chunk: &Chunk, tell: &mut Tell<'_>) {
+        let Self { spoken, reader } = self;
+        if let Chunk::Text(text) = chunk {
+            spoken.push(text, &mut |text| reader.take(text, tell));
+        }
+    }
+}
+
 /// A text without the thinking at its start, as it comes.
 #[derive(Debug, Default)]
-pub(in crate::adapter) struct Spoken {
+struct Spoken {
     state: State,
     /// What may still turn out to be a tag.
     held: String,
@@ -24,7 +57,7 @@ enum State {
 }
 
 impl Spoken {
-    pub(in crate::adapter) fn push(&mut self, text: &str, tell: &mut dyn FnMut(&str)) {
+    fn push(&mut self, text: &str, tell: &mut dyn FnMut(&str)) {
         if self.state == State::Plain {
             return tell(text);
         }
@@ -69,53 +102,37 @@ impl Spoken {
 #[derive(Debug)]
 pub(in crate::adapter) struct TextReader {
     piece: Piece,
-    spoken: Spoken,
     trimmed: Trimmed,
-    start: Start,
-}
-
-/// Whether a text is one, or a call that was written into it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Start {
-    Unknown,
-    Text,
-    Structure,
+    /// Whether it is a text, and no call that was written into it, once that is known.
+    is_text: Option<bool>,
 }
 
 impl TextReader {
-    pub(in crate::adapter) fn new(piece: Piece) -> Self {
-        Self {
+    pub(in crate::adapter) fn live(piece: Piece) -> Box<dyn Live> {
+        Box::new(Self::of(piece))
+    }
+
+    pub(super) fn of(piece: Piece) -> Speech<Self> {
+        Speech::of(Self {
             piece,
-            spoken: Spoken::default(),
             trimmed: Trimmed::default(),
-            start: Start::Unknown,
-        }
+            is_text: None,
+        })
     }
 }
 
-impl Live for TextReader {
-    fn push(&mut self, chunk: &Chunk, tell: &mut dyn FnMut(&Piece, &str)) {
-        let Chunk::Text(text) = chunk else {
-            return;
-        };
+impl Reads for TextReader {
+    fn take(&mut self, text: &str, tell: &mut Tell<'_>) {
         let Self {
             piece,
-            spoken,
             trimmed,
-            start,
+            is_text,
         } = self;
-        spoken.push(text, &mut |text| {
-            trimmed.push(text, |text| {
-                if *start == Start::Unknown {
-                    *start = match text.starts_with(['{', '[', '<', '`', '\\']) {
-                        true => Start::Structure,
-                        false => Start::Text,
-                    };
-                }
-                if *start == Start::Text {
-                    tell(piece, text);
-                }
-            });
+        trimmed.push(text, |text| {
+            let begins = || !text.starts_with(['{', '[', '<', '`', '\\']);
+            if *is_text.get_or_insert_with(begins) {
+                tell(piece, text);
+            }
         });
     }
 }

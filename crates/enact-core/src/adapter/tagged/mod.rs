@@ -4,18 +4,21 @@ mod action;
 mod labels;
 mod literal;
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use self::action::Unread;
 use self::labels::{Label, Labels};
-use super::live::{self, Line, LineReader, Live};
-use super::outputs::{cut_off, plain, written};
+use super::describe::{self, quoted};
+use super::live::{Fields, LineReader, Live};
+use super::outputs::cut_off;
 use super::sections::{Section, Sections};
+use super::style::{self, Style, Words};
 use super::task::{Completion, Task, Tooling};
-use super::{
-    Adapter, Misread, Read, ReadCall, Repair, RepairKind, StepReply, chat, describe, json,
-    pictures, thinking, worked,
-};
-use crate::model::{Capabilities, FinishReason, Message, Reply, Request};
-use crate::run::Entry;
+use super::{Misread, Read, ReadCall, Repair, RepairKind, StepReply, thinking, worked};
+use crate::model::{Capabilities, FinishReason, Reply, Request};
+use crate::run::{Call, ToolResult};
 use crate::signature::Values;
 
 /// Labels of messages that are neither fields nor steps.
@@ -66,37 +69,6 @@ impl Tagged {
         &self.tags
     }
 
-    fn step_form(&self) -> String {
-        let Tags {
-            thought, action, ..
-        } = &self.tags;
-        format!(
-            "Reply with `{thought}: …`, then on a new line `{action}: tool(argument=\"value\")`."
-        )
-    }
-
-    fn step<'a>(
-        &self,
-        labels: &Labels,
-        thought: &str,
-        actions: impl IntoIterator<Item = std::borrow::Cow<'a, str>>,
-    ) -> String {
-        let mut text = Vec::new();
-        let thought = thought.trim();
-        if !thought.is_empty() {
-            text.push(format!("{}: {}", self.tags.thought, labels.escape(thought)));
-        }
-        let action = &self.tags.action;
-        text.extend(
-            actions
-                .into_iter()
-                .map(|a| format!("{action}: {}", labels.escape(&a))),
-        );
-        text.join("\n")
-    }
-}
-
-impl Tagged {
     /// The outputs behind labels.
     fn sections(&self, task: &Task, text: &str) -> Sections {
         let data = Labels::of_data(&self.tags, task);
@@ -131,7 +103,7 @@ pub(super) fn labelled_step(task: &Task, text: &str) -> Option<Read<StepReply>> 
         return None;
     }
     let tooling = task.tooling.as_ref()?;
-    step.read(tooling, FinishReason::Stop, "").ok()
+    step.read(tooling, FinishReason::Stop).ok()
 }
 
 /// A call written as code: `tool(argument="value")`.
@@ -157,61 +129,39 @@ pub(super) fn is_thought(text: &str) -> bool {
     text.is_empty() || matches!(labels.read(text), Some((Label::Thought, _))) || is_reasoning()
 }
 
-fn labelled<N: AsRef<str>>(labels: &Labels, list: impl IntoIterator<Item = (N, String)>) -> String {
-    let fields: Vec<String> = list
-        .into_iter()
-        .map(|(name, text)| format!("{}: {}", name.as_ref(), labels.escape(&text)))
-        .collect();
-    fields.join("\n")
-}
+/// How outputs are asked for where there is no step.
+const WORDS: Words = Words {
+    place: "after its name and a colon",
+    results: "",
+    submitted: "",
+    finished: "",
+    field: |name, text| format!("{name}: {text}"),
+    between: "\n",
+};
 
-fn outputs_form(task: &Task) -> String {
-    let names: Vec<String> = task
-        .signature
-        .outputs()
-        .iter()
-        .map(|field| format!("`{}: …`", field.name))
-        .collect();
-    format!("Reply with these lines in order: {}.", names.join(", "))
-}
-
-impl Adapter for Tagged {
-    fn name(&self) -> &str {
-        "tagged"
-    }
+impl Style for Tagged {
+    const NAME: &'static str = "tagged";
+    const NOTICE: &'static str = "Notice";
+    const SUMMARY: &'static str = "Summary of what came before";
 
     fn system(&self, task: &Task) -> String {
-        let mut text = format!("{}\n", task.signature.instructions().trim_end());
-        text.push_str("\nInputs:\n");
-        text.push_str(&describe::fields(task.signature.inputs()));
         let Some(tooling) = &task.tooling else {
-            text.push_str("\nOutputs:\n");
-            text.push_str(&describe::fields(task.signature.outputs()));
-            text.push_str(
-                "\nEvery field stands after its name and a colon. Reply with all of these in \
-                 exactly this form, replacing the braces:\n",
-            );
-            for field in task.signature.outputs() {
-                text.push_str(&format!(
-                    "\n{}: {}",
-                    field.name,
-                    describe::placeholder(field)
-                ));
-            }
-            return text;
+            return style::system(self, task, &WORDS);
         };
         let Tags {
             thought,
             action,
             observation,
         } = &self.tags;
-        text.push_str("\nTools:\n");
-        text.push_str(&describe::tools(tooling));
-        text.push_str(&format!(
-            "\nEvery reply is a step: a `{thought}` and an `{action}`. The result is given to you as \
-             `{observation}: …`, which you never write. {}",
+        let mut text = format!(
+            "{}\n\nInputs:\n{}\nTools:\n{}\nEvery reply is a step: a `{thought}` and an \
+             `{action}`. The result is given to you as `{observation}: …`, which you never write. \
+             {}",
+            task.signature.instructions().trim_end(),
+            describe::fields(task.signature.inputs()),
+            describe::tools(tooling),
             worked::steps(self, task, tooling)
-        ));
+        );
         if tooling.completion == Completion::Finish {
             text.push_str("\n\n");
             text.push_str(&describe::ending(tooling, |name| format!("call `{name}`")));
@@ -219,71 +169,48 @@ impl Adapter for Tagged {
         text
     }
 
-    fn render(&self, task: &Task, entry: &Entry) -> Vec<Message> {
-        let labels = Labels::of_data(&self.tags, task);
-        let message = match entry {
-            Entry::System { text } => Message::System { text: text.clone() },
-            Entry::Inputs { values } => {
-                let (values, images) = pictures::lift(values);
-                let list = values
-                    .iter()
-                    .map(|(name, value)| (name.as_str(), plain(value)));
-                pictures::message(labelled(&labels, list), images)
-            }
-            Entry::User { parts } => pictures::said(parts, |text| labels.escape(text)),
-            Entry::Assistant { text, calls, .. } if calls.is_empty() => {
-                Message::assistant(text.clone())
-            }
-            Entry::Assistant { text, calls, .. } => {
-                let actions = calls.iter().map(|call| action::write(call).into());
-                Message::assistant(self.step(&labels, text, actions))
-            }
-            Entry::Results { results } => {
-                let several = results.len() > 1;
-                let list = results.iter().enumerate().map(|(index, result)| {
-                    let number = if several {
-                        format!(" {}", index + 1)
-                    } else {
-                        String::new()
-                    };
-                    let mark = if result.observation.is_error {
-                        " (error)"
-                    } else {
-                        ""
-                    };
-                    let label = format!("{}{number}{mark}", self.tags.observation);
-                    (label, result.observation.text())
-                });
-                let images = results
-                    .iter()
-                    .flat_map(|result| result.observation.images.clone());
-                pictures::message(labelled(&labels, list), images)
-            }
-            Entry::Notice { text } => Message::user(labelled(&labels, [("Notice", text.clone())])),
-            Entry::Summary { text, .. } => Message::user(labelled(
-                &labels,
-                [("Summary of what came before", text.clone())],
-            )),
-            Entry::Outputs {
-                values, thought, ..
-            } => Message::assistant(match task.committing_tool() {
-                Some(name) => {
-                    let call = format!("{name}({})", action::write_args(values));
-                    self.step(&labels, thought, [call.into()])
-                }
-                None => {
-                    let list = values
-                        .iter()
-                        .map(|(name, value)| (name.as_str(), written(task, name, value)));
-                    labelled(&labels, list)
-                }
-            }),
-        };
-        vec![message]
+    fn form(&self, task: &Task) -> String {
+        let Tags {
+            thought, action, ..
+        } = &self.tags;
+        if task.tooling.is_some() {
+            return format!(
+                "Reply with `{thought}: …`, then on a new line `{action}: \
+                 tool(argument=\"value\")`."
+            );
+        }
+        let outputs = task.signature.outputs().iter();
+        let lines = outputs.map(|field| format!("{}: …", field.name));
+        format!("Reply with these lines in order: {}.", quoted(lines))
     }
 
-    fn shape(&self, task: &Task, capabilities: Capabilities, mut request: Request) -> Request {
-        let _ = capabilities;
+    fn fields(&self, task: &Task, fields: impl IntoIterator<Item = (String, Value)>) -> String {
+        let labels = Labels::of_data(&self.tags, task);
+        style::fields(&WORDS, fields, |text| labels.escape(text))
+    }
+
+    fn said(&self, task: &Task, text: &str) -> String {
+        Labels::of_data(&self.tags, task).escape(text)
+    }
+
+    fn results(&self, task: &Task, results: &[ToolResult]) -> String {
+        let fields = style::numbered(results, |number, is_error| {
+            let mark = if is_error { " (error)" } else { "" };
+            format!("{}{number}{mark}", self.tags.observation)
+        });
+        self.fields(task, fields)
+    }
+
+    fn step(&self, task: &Task, thought: &str, calls: &[Arc<Call>]) -> String {
+        let field = |name: &String, text: String| (name.clone(), Value::String(text));
+        let thought = Some(thought.trim()).filter(|thought| !thought.is_empty());
+        let thought = thought.map(|thought| field(&self.tags.thought, thought.to_owned()));
+        let calls = calls.iter();
+        let actions = calls.map(|call| field(&self.tags.action, action::write(call)));
+        self.fields(task, thought.into_iter().chain(actions))
+    }
+
+    fn shape(&self, task: &Task, _: Capabilities, mut request: Request) -> Request {
         if task.tooling.is_some() {
             request.stop.push(format!("\n{}:", self.tags.observation));
         }
@@ -296,32 +223,26 @@ impl Adapter for Tagged {
             None => Labels::of_outputs(task),
         };
         let data = Labels::of_data(&self.tags, task);
-        let classify = move |line: Line<'_>| labels.classify(&data, line);
-        Box::new(LineReader::new(live::Fields::of(task), classify))
+        LineReader::live(Fields::of(task), move |line| labels.classify(&data, line))
     }
 
-    fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
-        let form = outputs_form(task);
+    fn read_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
         let sections = self.sections(task, thinking::spoken(&reply.text).text);
-        if sections.list.is_empty() {
-            return json::unstructured_outputs(task, reply, &form, |_| false);
-        }
-        sections.outputs(task, reply.finish, &form)
+        style::outputs(&sections, task, reply, |_| false)
     }
 
-    fn parse_step(&self, task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread> {
-        let form = self.step_form();
+    fn read_step(&self, task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread> {
         let Some(tooling) = &task.tooling else {
-            return chat::unstructured_step(task, reply, &form, |_| false);
+            return style::unstructured_step(task, reply, |_| false);
         };
         let data = Labels::of_data(&self.tags, task);
         let text = thinking::spoken(&reply.text).text;
         let labels = Labels::of_step(&self.tags);
         let step = Step::of(labels.cut(text, &data));
         if step.actions.is_empty() && step.answer.is_none() {
-            return talk(task, (&labels, &data), reply, step, &form);
+            return talk(task, (&labels, &data), reply, step);
         }
-        step.read(tooling, reply.finish, &form)
+        step.read(tooling, reply.finish)
     }
 }
 
@@ -331,9 +252,8 @@ fn talk(
     labels: (&Labels, &Labels),
     reply: &Reply,
     step: Step,
-    form: &str,
 ) -> Result<Read<StepReply>, Misread> {
-    let mut read = chat::unstructured_step(task, reply, form, |_| step.has_input)?;
+    let mut read = style::unstructured_step(task, reply, |_| step.has_input)?;
     if !read.value.calls.is_empty() {
         // What stands before the call may be a labelled thought.
         let before = Step::of(labels.0.cut(&read.value.thought, labels.1));
@@ -341,9 +261,7 @@ fn talk(
     } else if !step.thought.is_empty() {
         read.value.thought = step.thought;
     } else if step.observed {
-        return Err(Misread::new(format!(
-            "The reply has an observation but no action. {form}"
-        )));
+        return Err(Misread::new("The reply has an observation but no action."));
     }
     read.repairs.extend(step.repairs);
     Ok(read)
@@ -404,12 +322,7 @@ impl Step {
         step
     }
 
-    fn read(
-        self,
-        tooling: &Tooling,
-        finish: FinishReason,
-        form: &str,
-    ) -> Result<Read<StepReply>, Misread> {
+    fn read(self, tooling: &Tooling, finish: FinishReason) -> Result<Read<StepReply>, Misread> {
         let cut = finish == FinishReason::Length && !self.observed;
         let Self {
             mut thought,
@@ -419,16 +332,16 @@ impl Step {
             ..
         } = self;
         let misread = |unread| match unread {
-            Unread::Open if finish == FinishReason::Length => cut_off(form),
-            Unread::Open => Misread::new(format!("The action is not closed. {form}")),
-            Unread::Problem(problem) => Misread::new(format!("{problem} {form}")),
+            Unread::Open if finish == FinishReason::Length => cut_off(),
+            Unread::Open => Misread::new("The action is not closed."),
+            Unread::Problem(problem) => Misread::new(problem),
         };
         let mut read = Vec::new();
         for (text, input) in &actions {
             // Without a closing bracket nothing tells whether a name or an input is whole.
             let is_closed = input.is_none() && text.trim_end().ends_with([')', ']', '}', '`']);
             if cut && !is_closed {
-                return Err(cut_off(form));
+                return Err(cut_off());
             }
             read.extend(
                 action::read(tooling, text, input.as_deref(), &mut repairs).map_err(misread)?,
@@ -436,7 +349,7 @@ impl Step {
         }
         if let Some(answer) = answer {
             if cut {
-                return Err(cut_off(form));
+                return Err(cut_off());
             }
             read.push(action::final_answer(tooling, &answer, &mut repairs).map_err(misread)?);
         }
