@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::describe::quoted;
+use super::describe::{names, quoted};
 use super::live::{Fields, Line, LineReader, LineStart, Live};
 use super::outputs::normal;
 use super::sections::{Section, Sections};
@@ -42,8 +42,7 @@ impl Style for Chat {
 
     /// In one line, so that no line of it is a marker.
     fn form(&self, task: &Task) -> String {
-        let outputs = task.signature.outputs().iter();
-        let names = outputs.map(|field| field.name.as_str());
+        let names = names(task.signature.outputs());
         let markers = names.chain([COMPLETED]).map(marker);
         format!(
             "Reply with these marker lines in order, each value under its own: {}.",

@@ -19,6 +19,11 @@ pub(crate) fn quoted(names: impl IntoIterator<Item = impl std::fmt::Display>) ->
     names.collect::<Vec<_>>().join(", ")
 }
 
+/// The names of fields.
+pub(crate) fn names(fields: &[Field]) -> impl Iterator<Item = &str> + Clone {
+    fields.iter().map(|field| field.name.as_str())
+}
+
 /// A type, with everything that its values must have.
 pub(super) fn type_words(ty: &Type) -> String {
     match ty {

@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::outputs::{self, normal};
 use super::sections::Sections;
 use super::{
-    Read, Repair, RepairKind, Task, call_text, chat, field_text, json_text, tagged, thinking, xml,
+    Read, Repair, RepairKind, Task, call_text, chat, describe, field_text, json_text, tagged,
+    thinking, xml,
 };
 use crate::model::{FinishReason, Reply};
 use crate::signature::{Field, Values};
@@ -240,8 +241,7 @@ fn in_sections(task: &Task, reply: &Reply, sections: &Sections, how: &str) -> Op
 }
 
 fn tags(task: &Task, reply: &Reply) -> Option<Picked> {
-    let outputs = task.signature.outputs().iter();
-    let names: Vec<&str> = outputs.map(|field| field.name.as_str()).collect();
+    let names: Vec<&str> = describe::names(task.signature.outputs()).collect();
     let sections = xml::scan(&reply.text, &names);
     if outputs::sole_text(task).is_some() && !sections.ended {
         return None;

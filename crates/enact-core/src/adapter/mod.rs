@@ -19,7 +19,7 @@ mod lines;
 mod live;
 pub(crate) mod names;
 mod native;
-mod outputs;
+pub(crate) mod outputs;
 mod pictures;
 mod sample;
 mod sections;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::describe::quoted;
 use super::{Misread, Read, Repair, RepairKind, Task, field_text};
-use crate::signature::{Field, Values};
+use crate::signature::{Field, Validator, Values};
 
 /// What to tell a model whose reply was cut off by the length limit.
 pub(super) fn cut_off() -> Misread {
@@ -65,30 +65,41 @@ pub(super) fn complete(
         let names = quoted(missing.iter().map(|field| &field.name));
         return Err(Misread::new(format!("{names} {verb} missing.")));
     }
-    let checked = task
-        .outputs
-        .check(Value::Object(picked))
-        .map_err(|problems| Misread::new(format!("{problems}.")))?;
-    repairs.extend(
-        checked
-            .coerced
-            .into_iter()
-            .map(|detail| Repair::new(RepairKind::Coercion, detail)),
-    );
-    let Value::Object(mut checked) = checked.value else {
-        return Err(Misread::new("The outputs are no object."));
+    match checked(fields, &task.outputs, picked, &mut repairs) {
+        Ok(value) => Ok(Read { value, repairs }),
+        Err(problems) => Err(Misread::new(format!("{problems}."))),
+    }
+}
+
+/// The outputs as they fit, in declared order, with what may be left out filled in; or what is wrong
+/// with them.
+pub(crate) fn checked(
+    fields: &[Field],
+    validator: &Validator,
+    mut values: Values,
+    repairs: &mut Vec<Repair>,
+) -> Result<Values, String> {
+    for field in fields.iter().filter(|field| !field.is_required()) {
+        let default = || field.default.clone().unwrap_or(Value::Null);
+        values.entry(field.name.as_str()).or_insert_with(default);
+    }
+    let checked = validator.check(Value::Object(values));
+    let checked = checked.map_err(|problems| problems.to_string())?;
+    repairs.extend(Repair::coercions(checked.coerced));
+    let Value::Object(mut values) = checked.value else {
+        return Err("the outputs are no object".to_owned());
     };
-    let value = fields
-        .iter()
-        .filter_map(|field| {
-            let given = checked.shift_remove(&field.name);
-            let value = given
-                .or_else(|| field.default.clone())
-                .or_else(|| field.ty.is_optional().then_some(Value::Null))?;
-            Some((field.name.clone(), value))
-        })
-        .collect();
-    Ok(Read { value, repairs })
+    let fields = fields.iter();
+    let ordered = fields.filter_map(|field| values.shift_remove_entry(&field.name));
+    Ok(ordered.collect())
+}
+
+impl Repair {
+    /// What a validator converted.
+    pub(crate) fn coercions(coerced: Vec<String>) -> impl Iterator<Item = Self> {
+        let coerced = coerced.into_iter();
+        coerced.map(|detail| Self::new(RepairKind::Coercion, detail))
+    }
 }
 
 /// The only output, when it is a text: then a reply without any structure is its value.

@@ -279,8 +279,7 @@ pub(super) fn outputs(
     reply: &Reply,
     is_broken: impl Fn(&str) -> bool,
 ) -> Result<Read<Values>, Misread> {
-    let outputs = task.signature.outputs().iter();
-    if sections.has_any(outputs.map(|field| field.name.as_str())) {
+    if sections.has_any(describe::names(task.signature.outputs())) {
         return sections.outputs(task, reply.finish);
     }
     if let Ok(read) = json::object_outputs(task, reply) {

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
 
+use super::describe::{names, quoted};
 use super::sample;
 use crate::model::{Function, Functions};
 pub use crate::run::Completion;
@@ -121,17 +122,10 @@ fn completing_tool(declared: &Signature, completion: Completion) -> ToolSpec {
             declared.output_schema(),
         ),
         Completion::Finish => {
-            let outputs: Vec<String> = declared
-                .outputs()
-                .iter()
-                .map(|field| format!("`{}`", field.name))
-                .collect();
+            let outputs = quoted(names(declared.outputs()));
             ToolSpec::new(
                 name,
-                format!(
-                    "Ends the task. Call it once you know enough to give {}.",
-                    outputs.join(", ")
-                ),
+                format!("Ends the task. Call it once you know enough to give {outputs}."),
                 json!({"type": "object", "properties": {}}),
             )
         }

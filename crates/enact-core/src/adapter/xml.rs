@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::describe::quoted;
+use super::describe::{names, quoted};
 use super::live::{Fields, Live, TagReader};
 use super::outputs::normal;
 use super::sections::{ARGS, Section, Sections, THOUGHT, TOOL};
@@ -43,7 +43,7 @@ impl Style for Xml {
     fn form(&self, task: &Task) -> String {
         format!(
             "Reply with these fields in order, each between tags with its name: {}.",
-            quoted(output_names(task))
+            quoted(names(task.signature.outputs()))
         )
     }
 
@@ -67,12 +67,16 @@ impl Style for Xml {
     }
 
     fn live(&self, task: &Task) -> Box<dyn Live> {
-        let names = names(task).into_iter().map(str::to_owned);
+        let names: Vec<&str> = match task.tooling {
+            Some(_) => STEP.to_vec(),
+            None => names(task.signature.outputs()).collect(),
+        };
+        let names = names.into_iter().map(str::to_owned);
         TagReader::live(Fields::of(task), names.collect())
     }
 
     fn read_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread> {
-        let names = output_names(task);
+        let names: Vec<&str> = names(task.signature.outputs()).collect();
         let has_tag = |text: &str| tags(text, &names).next().is_some();
         style::outputs(&scan(&reply.text, &names), task, reply, has_tag)
     }
@@ -84,18 +88,6 @@ impl Style for Xml {
 }
 
 const STEP: [&str; 3] = [THOUGHT, TOOL, ARGS];
-
-fn names(task: &Task) -> Vec<&str> {
-    match task.tooling {
-        Some(_) => STEP.to_vec(),
-        None => output_names(task),
-    }
-}
-
-fn output_names(task: &Task) -> Vec<&str> {
-    let outputs = task.signature.outputs().iter();
-    outputs.map(|field| field.name.as_str()).collect()
-}
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")

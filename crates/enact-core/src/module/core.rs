@@ -104,7 +104,7 @@ impl Wiring {
             fit(EXTRACTION, part.get().signature(), given, wanted)?;
         }
         if let Some(part) = &self.compaction {
-            let asked = program.summarise.signature();
+            let asked = program.predictor(PredictorName::Summarise).signature();
             fit(COMPACTION, part.get().signature(), asked, asked)?;
         }
         Ok(())

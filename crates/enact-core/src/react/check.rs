@@ -3,10 +3,12 @@
 use serde_json::Value;
 
 use super::program::Program;
+use crate::adapter::describe::quoted;
 use crate::adapter::forms::{self, Apart};
-use crate::adapter::{ReadCall, Repair, RepairKind, names};
+use crate::adapter::outputs::checked;
+use crate::adapter::{ReadCall, Repair, RepairKind, UnreadableArgs, names};
 use crate::run::{Call, PlannedCall};
-use crate::signature::{Field, Validator, Values, did_you_mean};
+use crate::signature::{Validator, Values, did_you_mean};
 use crate::tool::{Confirmation, ToolSpec};
 
 /// How many names an answer to an unknown name may list.
@@ -21,72 +23,58 @@ pub(super) fn tool_call(
     read: ReadCall,
     repairs: &mut Vec<Repair>,
 ) -> PlannedCall {
-    let (name, raw_args) = (read.name, read.args);
-    let refused = |name: String, args: Values, raw: Option<String>, refusal: String| {
-        let id = id.clone();
-        let call = Call {
-            id,
-            name,
-            args,
-            raw,
-        };
-        PlannedCall::refused(call, refusal)
+    let (mut call, problem) = as_read(id, read);
+    let known = names::meant(&call.name, program.tool_specs().map(|spec| &*spec.name));
+    let Some((spec, validator)) = known.and_then(|known| program.tool(known)) else {
+        let refusal = unknown_tool(program, &call.name);
+        return PlannedCall::refused(call, refusal);
     };
-    let known = names::meant(&name, program.tool_specs().map(|spec| spec.name.as_str()));
-    let Some(known) = known.map(str::to_owned) else {
-        let refusal = unknown_tool(program, &name);
-        return match raw_args {
-            Ok(args) => refused(name, args, None, refusal),
-            Err(unreadable) => refused(name, Values::new(), Some(unreadable.raw), refusal),
-        };
-    };
-    if known != name {
-        repairs.push(Repair::new(
-            RepairKind::Name,
-            format!("`{name}` → `{known}`"),
-        ));
+    if spec.name != call.name {
+        let detail = format!("`{}` → `{}`", call.name, spec.name);
+        repairs.push(Repair::new(RepairKind::Name, detail));
+        call.name.clone_from(&spec.name);
     }
-    let args = match raw_args {
-        Ok(args) => args,
-        Err(unreadable) => {
-            let refusal = format!(
-                "Invalid arguments for `{known}`: {}. Expected a JSON object that fits {}",
-                unreadable.problem,
-                schema_excerpt(program, &known)
-            );
-            return refused(known, Values::new(), Some(unreadable.raw), refusal);
-        }
+    let args = std::mem::take(&mut call.args);
+    let checked = match problem {
+        Some(problem) => Err((problem, args)),
+        None => fitting(validator, args),
     };
-    match checked_args(program, &known, args) {
+    match checked {
         Ok((args, coerced)) => {
-            repairs.extend(
-                coerced
-                    .into_iter()
-                    .map(|what| Repair::new(RepairKind::Coercion, what)),
-            );
-            // A rule that looks at the arguments is asked for what it says: see `ReadReply`.
-            let confirm = program
-                .tool(&known)
-                .is_some_and(|(spec, _)| spec.confirmation == Confirmation::Always);
-            let call = Call {
-                id,
-                name: known,
-                args,
-                raw: None,
-            };
+            repairs.extend(Repair::coercions(coerced));
+            call.args = args;
             PlannedCall {
-                confirm,
+                // A rule that looks at the arguments is asked for what it says: see `ReadReply`.
+                confirm: spec.confirmation == Confirmation::Always,
                 ..PlannedCall::new(call)
             }
         }
         Err((problems, args)) => {
             let refusal = format!(
-                "Invalid arguments for `{known}`: {problems}. Expected a JSON object that fits {}",
-                schema_excerpt(program, &known)
+                "Invalid arguments for `{}`: {problems}. Expected a JSON object that fits {}",
+                spec.name,
+                schema_excerpt(spec)
             );
-            refused(known, args, None, refusal)
+            call.args = args;
+            PlannedCall::refused(call, refusal)
         }
     }
+}
+
+/// A call as the model wrote it, and what is wrong with its arguments if they could not be read.
+pub(super) fn as_read(id: String, read: ReadCall) -> (Call, Option<String>) {
+    let name = read.name;
+    let (args, raw, problem) = match read.args {
+        Ok(args) => (args, None, None),
+        Err(UnreadableArgs { raw, problem }) => (Values::new(), Some(raw), Some(problem)),
+    };
+    let call = Call {
+        id,
+        name,
+        args,
+        raw,
+    };
+    (call, problem)
 }
 
 /// A call that a person put in place of another: checked like any, with all problems told.
@@ -95,10 +83,10 @@ pub(super) fn edit(
     name: &str,
     args: Values,
 ) -> Result<(String, Values), String> {
-    if program.tool(name).is_none() {
+    let Some((_, validator)) = program.tool(name) else {
         return Err(unknown_tool(program, name));
-    }
-    match checked_args(program, name, args) {
+    };
+    match fitting(validator, args) {
         Ok((args, _)) => Ok((name.to_owned(), args)),
         Err((problems, _)) => Err(problems),
     }
@@ -107,17 +95,17 @@ pub(super) fn edit(
 /// Why a call that was checked against an earlier state of its tool cannot run as it stands. A call
 /// that would have to be changed first is another call.
 pub(super) fn misfit(program: &Program, call: &Call) -> Option<String> {
-    if program.tool(&call.name).is_none() {
+    let Some((spec, validator)) = program.tool(&call.name) else {
         return Some("it is not available any more".to_owned());
-    }
-    let problems = match checked_args(program, &call.name, call.args.clone()) {
+    };
+    let problems = match fitting(validator, call.args.clone()) {
         Ok((args, _)) if args == call.args => return None,
         Ok((_, coerced)) => coerced.join(", "),
         Err((problems, _)) => problems,
     };
     Some(format!(
         "the arguments do not fit any more: {problems}. Expected a JSON object that fits {}",
-        schema_excerpt(program, &call.name)
+        schema_excerpt(spec)
     ))
 }
 
@@ -134,17 +122,6 @@ pub fn check_call(
     match fitting(&validator, args) {
         Ok((args, _)) => Ok((name.to_owned(), args)),
         Err((problems, _)) => Err(problems),
-    }
-}
-
-fn checked_args(
-    program: &Program,
-    name: &str,
-    args: Values,
-) -> Result<(Values, Vec<String>), Misfit> {
-    match program.tool(name) {
-        Some((_, validator)) => fitting(validator, args),
-        None => Err((unknown_tool(program, name), args)),
     }
 }
 
@@ -176,42 +153,10 @@ pub(super) fn outputs(
     values: Values,
     repairs: &mut Vec<Repair>,
 ) -> Result<HandedIn, String> {
-    let Apart { values, thought } = forms::set_apart(program.declared.outputs(), values, repairs);
-    let values = fill_optional(program.declared.outputs(), values);
-    let checked = program
-        .outputs
-        .check(Value::Object(values))
-        .map_err(|problems| problems.to_string())?;
-    repairs.extend(
-        checked
-            .coerced
-            .into_iter()
-            .map(|what| Repair::new(RepairKind::Coercion, what)),
-    );
-    let Value::Object(mut values) = checked.value else {
-        return Err("the outputs are not an object".to_owned());
-    };
-    let mut ordered = Values::new();
-    for field in program.declared.outputs() {
-        if let Some(value) = values.shift_remove(&field.name) {
-            ordered.insert(field.name.clone(), value);
-        }
-    }
-    Ok(HandedIn {
-        values: ordered,
-        thought,
-    })
-}
-
-fn fill_optional(fields: &[Field], mut values: Values) -> Values {
-    for field in fields
-        .iter()
-        .filter(|field| field.default.is_some() || field.ty.is_optional())
-    {
-        let default = || field.default.clone().unwrap_or(Value::Null);
-        values.entry(field.name.as_str()).or_insert_with(default);
-    }
-    values
+    let fields = program.declared.outputs();
+    let Apart { values, thought } = forms::set_apart(fields, values, repairs);
+    let values = checked(fields, &program.outputs, values, repairs)?;
+    Ok(HandedIn { values, thought })
 }
 
 fn unknown_tool(program: &Program, name: &str) -> String {
@@ -228,36 +173,24 @@ fn unknown_name<'a>(
     let shown: String = name.chars().take(64).collect();
     let names: Vec<&str> = specs.map(|spec| spec.name.as_str()).collect();
     let near = did_you_mean(&shown, names.iter().copied());
-    let quoted = |names: &mut dyn Iterator<Item = &str>| {
-        names
-            .take(MAX_NAMES)
-            .map(|name| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     if !near.is_empty() {
-        let near = quoted(&mut near.into_iter());
+        let near = quoted(near.into_iter().take(MAX_NAMES));
         let end = done.map(|done| format!(" To end the task call `{done}`."));
         return format!(
             "Unknown tool `{shown}`. Did you mean {near}?{}",
             end.unwrap_or_default()
         );
     }
-    let more = names.len().saturating_sub(MAX_NAMES);
-    let rest = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
+    let rest = match names.len().saturating_sub(MAX_NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    let known = quoted(&mut names.into_iter().chain(done));
+    let known = quoted(names.into_iter().chain(done).take(MAX_NAMES));
     format!("Unknown tool `{shown}`. There is {known}{rest}.")
 }
 
-fn schema_excerpt(program: &Program, name: &str) -> String {
-    let schema = program
-        .tool(name)
-        .map(|(spec, _)| spec.parameters.to_string())
-        .unwrap_or_default();
+fn schema_excerpt(spec: &ToolSpec) -> String {
+    let schema = spec.parameters.to_string();
     match schema.char_indices().nth(MAX_SCHEMA) {
         Some((end, _)) => format!("{}…", &schema[..end]),
         None => schema,

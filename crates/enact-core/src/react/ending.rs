@@ -4,6 +4,7 @@
 use super::compact;
 use super::state::{Phase, RunState};
 use crate::adapter::Completion;
+use crate::adapter::describe::{names, quoted};
 use crate::model::Prompt;
 use crate::run::{Notice, PredictorName, TerminationReason};
 
@@ -35,9 +36,7 @@ impl RunState {
 
     /// The declared outputs, as a model is told of them.
     pub(super) fn output_names(&self) -> String {
-        let fields = self.program.declared.outputs().iter();
-        let names: Vec<String> = fields.map(|field| format!("`{}`", field.name)).collect();
-        names.join(", ")
+        quoted(names(self.program.declared.outputs()))
     }
 
     /// Asks for the outputs, from as much of the trajectory as there is room for: the last reply and

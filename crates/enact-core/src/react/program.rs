@@ -1,5 +1,6 @@
 //! What an agent is made of: predictors, tools and limits. Immutable and shared by its runs.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -31,12 +32,9 @@ pub struct Program {
     pub step: Option<Predictor>,
     /// Gives the outputs: the extraction of an agent, or the prediction itself.
     pub extract: Predictor,
-    /// Shortens a transcript that no longer fits.
-    pub summarise: Predictor,
-    /// Says whether the task is done.
-    pub judge: Predictor,
-    /// Summarises observations that are too large for a prompt.
-    pub condense: Predictor,
+    /// What is the same in all programs: the predictors that shorten a transcript, say whether the
+    /// task is done, and summarise large observations.
+    helpers: BTreeMap<PredictorName, Predictor>,
     /// How the loop is completed.
     pub completion: Completion,
     /// How far a run may go.
@@ -185,9 +183,7 @@ impl Program {
             answer,
             step,
             extract,
-            summarise: once(&SUMMARISE, summary_signature)?,
-            judge: once(&JUDGE, judge_signature)?,
-            condense: once(&CONDENSE, condense_signature)?,
+            helpers: helpers()?,
             completion,
             limits: Limits::default(),
             rules: Rules::default(),
@@ -201,10 +197,7 @@ impl Program {
     pub(crate) fn predictor(&self, name: PredictorName) -> &Predictor {
         match name {
             PredictorName::Step => self.step.as_ref().unwrap_or(&self.extract),
-            PredictorName::Extract => &self.extract,
-            PredictorName::Summarise => &self.summarise,
-            PredictorName::Judge => &self.judge,
-            PredictorName::Condense => &self.condense,
+            helper => self.helpers.get(&helper).unwrap_or(&self.extract),
         }
     }
 
@@ -212,25 +205,19 @@ impl Program {
     pub(crate) fn predictor_mut(&mut self, name: PredictorName) -> &mut Predictor {
         match name {
             PredictorName::Step => self.step.as_mut().unwrap_or(&mut self.extract),
-            PredictorName::Extract => &mut self.extract,
-            PredictorName::Summarise => &mut self.summarise,
-            PredictorName::Judge => &mut self.judge,
-            PredictorName::Condense => &mut self.condense,
+            helper => self.helpers.get_mut(&helper).unwrap_or(&mut self.extract),
         }
     }
 
     /// All predictors, to be changed. A plain prediction has the one that answers.
     pub(crate) fn all_predictors_mut(&mut self) -> Vec<(PredictorName, &mut Predictor)> {
-        let Some(step) = &mut self.step else {
-            return vec![(PredictorName::Extract, &mut self.extract)];
-        };
-        vec![
-            (PredictorName::Step, step),
-            (PredictorName::Extract, &mut self.extract),
-            (PredictorName::Summarise, &mut self.summarise),
-            (PredictorName::Judge, &mut self.judge),
-            (PredictorName::Condense, &mut self.condense),
-        ]
+        let mut all = vec![(PredictorName::Extract, &mut self.extract)];
+        if let Some(step) = &mut self.step {
+            all.insert(0, (PredictorName::Step, step));
+            let helpers = self.helpers.iter_mut();
+            all.extend(helpers.map(|(name, helper)| (*name, helper)));
+        }
+        all
     }
 
     /// The tool of this name with the check of its arguments.
@@ -274,19 +261,21 @@ pub(crate) fn check_tools(specs: &[ToolSpec]) -> Result<(), ProgramError> {
 }
 
 /// The predictors that are the same in all programs. Their schemas are compiled once.
-static SUMMARISE: OnceLock<Predictor> = OnceLock::new();
-static JUDGE: OnceLock<Predictor> = OnceLock::new();
-static CONDENSE: OnceLock<Predictor> = OnceLock::new();
-
-fn once(
-    known: &OnceLock<Predictor>,
-    signature: fn() -> Result<Signature, SignatureError>,
-) -> Result<Predictor, ProgramError> {
-    if let Some(known) = known.get() {
+fn helpers() -> Result<BTreeMap<PredictorName, Predictor>, ProgramError> {
+    static KNOWN: OnceLock<BTreeMap<PredictorName, Predictor>> = OnceLock::new();
+    if let Some(known) = KNOWN.get() {
         return Ok(known.clone());
     }
-    let predictor = Predictor::new(signature()?, None).map_err(schema_of("an inner signature"))?;
-    Ok(known.get_or_init(|| predictor).clone())
+    let mut helpers = BTreeMap::new();
+    for (name, signature) in [
+        (PredictorName::Summarise, summary_signature()?),
+        (PredictorName::Judge, judge_signature()?),
+        (PredictorName::Condense, condense_signature()?),
+    ] {
+        let helper = Predictor::new(signature, None).map_err(schema_of("an inner signature"))?;
+        helpers.insert(name, helper);
+    }
+    Ok(KNOWN.get_or_init(|| helpers).clone())
 }
 
 fn schema_of(context: &str) -> impl FnOnce(SchemaError) -> ProgramError {

@@ -296,28 +296,21 @@ fn decide(
             planned.push(call);
             continue;
         }
-        let (mut args, raw, problem) = match call.args {
-            Ok(args) => (args, None, None),
-            Err(unreadable) => (
-                Values::new(),
-                Some(unreadable.raw),
-                Some(unreadable.problem),
-            ),
-        };
+        let (mut call, problem) = check::as_read(id, call);
         let result = match (completion, stands_alone, problem) {
             (_, false, _) => Err(format!(
                 "`{}` was not carried out: call it alone, after you have seen the results of the \
                  other calls.",
                 call.name
             )),
-            (Completion::Finish, true, _) if args.is_empty() => Ok(StepOutcome::Extract),
+            (Completion::Finish, true, _) if call.args.is_empty() => Ok(StepOutcome::Extract),
             (Completion::Finish, true, _) => {
                 // Whoever gives the outputs along with it need not be asked for them.
                 let mut made = Vec::new();
-                match check::outputs(&state.program, args.clone(), &mut made) {
+                match check::outputs(&state.program, call.args.clone(), &mut made) {
                     Ok(given) => {
                         repairs.append(&mut made);
-                        args = given.values;
+                        call.args = given.values;
                         Ok(StepOutcome::Submit)
                     }
                     Err(_) => Ok(StepOutcome::Extract),
@@ -327,10 +320,10 @@ fn decide(
                 Err(invalid_outputs(&state.program, &problem))
             }
             (Completion::Submit, true, None) => {
-                let checked = check::outputs(&state.program, args.clone(), repairs);
+                let checked = check::outputs(&state.program, call.args.clone(), repairs);
                 checked
                     .map(|given| {
-                        args = given.values;
+                        call.args = given.values;
                         if let (true, Some(said)) = (thought.trim().is_empty(), given.thought) {
                             *thought = said;
                         }
@@ -339,17 +332,9 @@ fn decide(
                     .map_err(|problems| invalid_outputs(&state.program, &problems))
             }
         };
-        let call = Call {
-            id,
-            name: call.name,
-            args,
-            raw,
-        };
         match result {
             // The first valid commit wins; what came beside it is not looked at.
-            Ok(done) => {
-                return (vec![PlannedCall::new(call)], done);
-            }
+            Ok(done) => return (vec![PlannedCall::new(call)], done),
             Err(refusal) => planned.push(PlannedCall::refused(call, refusal)),
         }
     }

@@ -1,6 +1,7 @@
 //! The template of how to think.
 
 use super::program::Program;
+use crate::adapter::describe::{names, quoted};
 
 /// What a prompt for thoughts may name.
 const NAMES: &[&str] = &["inputs", "outputs", "tools"];
@@ -27,28 +28,10 @@ pub fn fill_thought_prompt(template: &str, program: &Program) -> Result<String, 
     if template.trim().is_empty() {
         return Err(TemplateError::Empty);
     }
-    let quoted = |names: Vec<&str>| {
-        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        names.join(", ")
-    };
     let value = |name: &str| match name {
-        "inputs" => quoted(
-            program
-                .declared
-                .inputs()
-                .iter()
-                .map(|field| &*field.name)
-                .collect(),
-        ),
-        "outputs" => quoted(
-            program
-                .declared
-                .outputs()
-                .iter()
-                .map(|field| &*field.name)
-                .collect(),
-        ),
-        _ => quoted(program.tool_specs().map(|spec| &*spec.name).collect()),
+        "inputs" => quoted(names(program.declared.inputs())),
+        "outputs" => quoted(names(program.declared.outputs())),
+        _ => quoted(program.tool_specs().map(|spec| &spec.name)),
     };
     let mut filled = String::with_capacity(template.len());
     let mut rest = template;
@@ -58,12 +41,9 @@ pub fn fill_thought_prompt(template: &str, program: &Program) -> Result<String, 
         if let Some(after) = brace.strip_prefix("{{") {
             filled.push('{');
             rest = after;
-        } else if let Some(after) = brace.strip_prefix("}}") {
-            filled.push('}');
-            rest = after;
         } else if let Some(after) = brace.strip_prefix('}') {
             filled.push('}');
-            rest = after;
+            rest = after.strip_prefix('}').unwrap_or(after);
         } else {
             let end = brace.find('}').ok_or(TemplateError::NotClosed)?;
             let name = &brace[1..end];

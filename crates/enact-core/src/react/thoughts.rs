@@ -2,6 +2,7 @@
 
 use super::state::RunState;
 use crate::adapter::ReadCall;
+use crate::adapter::describe::quoted;
 use crate::run::ThoughtRules;
 
 /// Words that say nothing about the task.
@@ -20,14 +21,10 @@ pub(super) fn problem(state: &RunState, thought: &str, calls: &[ReadCall]) -> Op
         return None;
     }
     let what = describe(rules, thought, calls, last_thought(state))?;
-    let names: Vec<String> = calls
-        .iter()
-        .map(|call| format!("`{}`", call.name))
-        .collect();
     Some(format!(
         "{what} {} was not executed. Say what you know, what is still missing and why this call \
          comes next; then call again.",
-        names.join(", ")
+        quoted(calls.iter().map(|call| &call.name))
     ))
 }
 
