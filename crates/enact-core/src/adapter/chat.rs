@@ -124,18 +124,13 @@ fn read_marker(line: &str) -> Option<(&str, &str)> {
 
 /// What the start of a line is, for whoever reads along.
 fn classify(line: Line<'_>) -> LineStart {
-    let (indent, slashes, rest) = lines::split(line.text);
-    let is_structure = is_structure(rest);
-    let marker = read_marker(line.text).filter(|_| !line.is_announced);
-    match (slashes.strip_prefix('\\'), marker) {
-        (Some(fewer), _) if is_structure => LineStart::Data(format!("{indent}{fewer}{rest}")),
-        (None, Some((name, _))) if normal(name) == COMPLETED => LineStart::End,
-        (None, Some((name, after))) => LineStart::Field(name.to_owned(), after.to_owned()),
-        // What came before a closing tag was thinking.
-        (None, None) if thinking::is_tag(rest) => LineStart::End,
-        _ if !line.is_whole && (is_structure || may_be_structure(rest)) => LineStart::Unknown,
-        _ => LineStart::Data(line.text.to_owned()),
-    }
+    line.classify(is_structure, may_be_structure, |line| {
+        let (name, after) = read_marker(line)?;
+        Some(match normal(name) == COMPLETED {
+            true => LineStart::End,
+            false => LineStart::Field(name.to_owned(), after.to_owned()),
+        })
+    })
 }
 
 /// Whether a line that starts like this could become structure.
@@ -144,7 +139,7 @@ fn may_be_structure(start: &str) -> bool {
         Some(inside) => "##".starts_with(inside.trim_start()),
         None => "[[".starts_with(start),
     };
-    is_open || thinking::may_be_tag(start)
+    is_open || is_structure(start) || thinking::may_be_tag(start)
 }
 
 /// Cuts a reply at its markers. What follows the completing one does not count.

@@ -54,15 +54,6 @@ impl AdapterChoice {
             Self::Auto => Arc::new(Chat),
         }
     }
-
-    /// The name of the adapter that `auto` takes for a model that can do this much.
-    pub(crate) fn automatic(capabilities: Capabilities) -> &'static str {
-        match (capabilities.tools, capabilities.response_schema) {
-            (true, _) => "native",
-            (false, true) => "json",
-            (false, false) => "chat",
-        }
-    }
 }
 
 impl<A: Adapter + 'static> From<A> for AdapterChoice {

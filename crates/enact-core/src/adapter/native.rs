@@ -393,36 +393,34 @@ impl Native {
     /// Committed outputs as text that reads as these outputs: the only text as it is, if that would not
     /// be taken for something else, else an object.
     fn outputs_text(&self, task: &Task, values: &Values) -> String {
-        let text = plain_outputs(task, values);
+        let object = || Value::Object(values.clone()).to_string();
+        let mut list = values.iter();
+        let (Some((name, value @ Value::String(_))), None) = (list.next(), list.next()) else {
+            return object();
+        };
+        let declared = match &task.tooling {
+            Some(tooling) => tooling.declared.outputs(),
+            None => task.signature.outputs(),
+        };
+        let is_text = match declared {
+            [only] if only.name == *name => only.ty.is_str(),
+            fields => fields.iter().all(|field| field.name != *name),
+        };
+        if !is_text {
+            return object();
+        }
+        let text = lines::escape(
+            &field_text::write(Some(&Type::Str), value),
+            thinking::is_tag,
+        );
         let is_read_as_written = || {
             let read = self.parse_outputs(task, &Reply::text(text.as_str()));
             read.is_ok_and(|read| read.value == *values)
         };
         let is_only_text = task.tooling.is_none() && outputs::sole_text(task).is_some();
-        if is_only_text && !is_read_as_written() {
-            return Value::Object(values.clone()).to_string();
+        match is_only_text && !is_read_as_written() {
+            true => object(),
+            false => text,
         }
-        text
-    }
-}
-
-/// Committed outputs as text: the only text as it is, else an object.
-fn plain_outputs(task: &Task, values: &Values) -> String {
-    let declared = match &task.tooling {
-        Some(tooling) => tooling.declared.outputs(),
-        None => task.signature.outputs(),
-    };
-    let mut list = values.iter();
-    match (list.next(), list.next()) {
-        (Some((name, value @ Value::String(_))), None)
-            if match declared {
-                [only] if only.name == *name => only.ty.is_str(),
-                fields => fields.iter().all(|field| field.name != *name),
-            } =>
-        {
-            let text = field_text::write(Some(&Type::Str), value);
-            lines::escape(&text, thinking::is_tag)
-        }
-        _ => Value::Object(values.clone()).to_string(),
     }
 }

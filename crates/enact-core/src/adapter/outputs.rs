@@ -76,21 +76,22 @@ pub(super) fn complete(
 pub(crate) fn checked(
     fields: &[Field],
     validator: &Validator,
-    mut values: Values,
+    values: Values,
     repairs: &mut Vec<Repair>,
 ) -> Result<Values, String> {
-    for field in fields.iter().filter(|field| !field.is_required()) {
-        let default = || field.default.clone().unwrap_or(Value::Null);
-        values.entry(field.name.as_str()).or_insert_with(default);
-    }
     let checked = validator.check(Value::Object(values));
     let checked = checked.map_err(|problems| problems.to_string())?;
     repairs.extend(Repair::coercions(checked.coerced));
     let Value::Object(mut values) = checked.value else {
         return Err("the outputs are no object".to_owned());
     };
-    let fields = fields.iter();
-    let ordered = fields.filter_map(|field| values.shift_remove_entry(&field.name));
+    let ordered = fields.iter().filter_map(|field| {
+        let given = values.shift_remove(&field.name);
+        let value = given
+            .or_else(|| field.default.clone())
+            .or_else(|| field.ty.is_optional().then_some(Value::Null))?;
+        Some((field.name.clone(), value))
+    });
     Ok(ordered.collect())
 }
 

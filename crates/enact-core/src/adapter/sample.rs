@@ -219,14 +219,10 @@ fn text(schema: &Value) -> Option<Value> {
 
 fn number(schema: &Value, is_integer: bool) -> Option<Value> {
     let limit = |keyword: &str| schema[keyword].as_f64();
-    let usual = if is_integer { 1.0 } else { 1.5 };
-    let step = limit("multipleOf").filter(|step| *step > 0.0);
+    let (usual, least) = if is_integer { (1.0, 1.0) } else { (1.5, 0.5) };
+    let multiple = limit("multipleOf").filter(|step| *step > 0.0);
     // A little inside of limits that do not count themselves.
-    let inside = match (is_integer, step) {
-        (_, Some(step)) => step,
-        (true, None) => 1.0,
-        (false, None) => 0.5,
-    };
+    let inside = multiple.unwrap_or(least);
     let low = limit("minimum").or_else(|| limit("exclusiveMinimum").map(|low| low + inside));
     let high = limit("maximum").or_else(|| limit("exclusiveMaximum").map(|high| high - inside));
     let mut value = match (low, high) {
@@ -235,17 +231,12 @@ fn number(schema: &Value, is_integer: bool) -> Option<Value> {
         (_, Some(high)) if usual > high => high,
         _ => usual,
     };
-    if let Some(step) = step {
+    let whole = is_integer.then_some(1.0);
+    for step in multiple.into_iter().chain(whole) {
         let up = (value / step).ceil() * step;
         value = match high {
             Some(high) if up > high => (value / step).floor() * step,
             _ => up,
-        };
-    }
-    if is_integer {
-        value = match high {
-            Some(high) if value.ceil() > high => value.floor(),
-            _ => value.ceil(),
         };
     }
     match is_integer {

@@ -51,59 +51,17 @@ const MARKS: [&str; 28] = [
     "<｜dsml｜",
 ];
 
-/// Words by which one says what one is about to do.
-const INTENTIONS: [&str; 20] = [
-    "i will",
-    "i'll",
-    "i’ll",
-    "i shall",
-    "i am going to",
-    "i'm going to",
-    "i’m going to",
-    "i need to",
-    "i should",
-    "i have to",
-    "i can use",
-    "i would",
-    "let me",
-    "let's",
-    "let’s",
-    "we will",
-    "we need to",
-    "we should",
-    "we can use",
-    "next step is to",
-];
+/// Words by which one says what one is about to do, with commas between them.
+const INTENTIONS: &str = "\
+    i will, i'll, i’ll, i shall, i am going to, i'm going to, i’m going to, i need to, \
+    i should, i have to, i can use, i would, let me, let's, let’s, we will, we need to, \
+    we should, we can use, next step is to";
 
-/// What one is about to do with a tool.
-const DEEDS: [&str; 26] = [
-    "use",
-    "using",
-    "call",
-    "calling",
-    "invoke",
-    "run",
-    "execute",
-    "search",
-    "look",
-    "find",
-    "calculate",
-    "compute",
-    "check",
-    "fetch",
-    "query",
-    "read",
-    "open",
-    "get",
-    "retrieve",
-    "determine",
-    "gather",
-    "start",
-    "proceed",
-    "try",
-    "submit",
-    "convert",
-];
+/// What one is about to do with a tool, with commas between the words.
+const DEEDS: &str = "\
+    use, using, call, calling, invoke, run, execute, search, look, find, calculate, \
+    compute, check, fetch, query, read, open, get, retrieve, determine, gather, start, \
+    proceed, try, submit, convert";
 
 /// Tells an answer from the announcement of a call. When in doubt it is an answer: an announcement
 /// says so in its last sentence, which has an intention and either a tool or what one does with one.
@@ -119,11 +77,8 @@ pub(crate) fn read(tooling: &Tooling, text: &str) -> Talk {
         return Talk::Call;
     }
     let last = last_sentence(&lower);
-    let Some(intends) = INTENTIONS
-        .iter()
-        .filter_map(|words| find_words(last, words))
-        .min()
-    else {
+    let intentions = INTENTIONS.split(", ");
+    let Some(intends) = intentions.filter_map(|words| find_words(last, words)).min() else {
         return Talk::Answer;
     };
     let rest = &last[intends..];
@@ -131,7 +86,9 @@ pub(crate) fn read(tooling: &Tooling, text: &str) -> Talk {
         .specs
         .iter()
         .any(|spec| find_words(last, &spec.name.to_lowercase()).is_some());
-    let does = DEEDS.iter().any(|deed| find_words(rest, deed).is_some());
+    let does = DEEDS
+        .split(", ")
+        .any(|deed| find_words(rest, deed).is_some());
     if names_tool || does {
         Talk::Announcement
     } else {

@@ -173,18 +173,11 @@ impl Predictor {
 impl Predictor {
     /// Takes over what was set on another predictor, except its signature.
     pub(crate) fn take_settings(&mut self, other: Predictor) {
-        let Predictor {
-            demos,
-            adapter,
-            model,
-            options,
-            note,
-            ..
-        } = other;
-        self.note = note;
-        self.demos = demos;
-        self.adapter = adapter;
-        self.model = model;
-        self.options = options;
+        let Self { task, built_in, .. } = self.clone();
+        *self = Self {
+            task,
+            built_in,
+            ..other
+        };
     }
 }

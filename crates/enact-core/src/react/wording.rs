@@ -85,12 +85,10 @@ impl Wording {
     }
 
     /// The adapter that a predictor would have with a model that does no more than this.
-    pub(super) fn adapter_with(&self, predictor: PredictorName, can: Capabilities) -> &str {
-        let voice = self.of(predictor);
-        match voice.is_auto {
-            true => AdapterChoice::automatic(can),
-            false => voice.adapter.name(),
-        }
+    pub(super) fn adapter_with(&self, predictor: PredictorName, can: Capabilities) -> String {
+        let mut voice = self.of(predictor).clone();
+        voice.lower(can);
+        voice.adapter.name().to_owned()
     }
 
     /// A predictor's model does no more than this; neither does that of others with the same words.

@@ -1,6 +1,7 @@
 //! Fields that lines announce: markers and labels.
 
 use super::{Fields, Live, Reads, Speech, Tell};
+use crate::adapter::{lines, thinking};
 
 /// How much of a line is waited for until it is data.
 const LONGEST: usize = 256;
@@ -28,6 +29,40 @@ pub(in crate::adapter) struct Line<'a> {
     pub(in crate::adapter) is_whole: bool,
     /// Whether it stands behind what announced the field: then it is data, however it looks.
     pub(in crate::adapter) is_announced: bool,
+}
+
+impl Line<'_> {
+    /// What it is, among lines that announce fields: `is_structure` says which lines of data were
+    /// escaped, `may_be` which ones may become such a line, and `announced` what a line announces.
+    pub(in crate::adapter) fn classify(
+        self,
+        is_structure: impl Fn(&str) -> bool,
+        may_be: impl Fn(&str) -> bool,
+        announced: impl Fn(&str) -> Option<LineStart>,
+    ) -> LineStart {
+        let (indent, slashes, rest) = lines::split(self.text);
+        let mut is_open = !self.is_whole && may_be(rest);
+        match slashes.strip_prefix('\\') {
+            Some(fewer) if is_structure(rest) => {
+                return LineStart::Data(format!("{indent}{fewer}{rest}"));
+            }
+            Some(_) => {}
+            None if self.is_announced => is_open = !self.is_whole && rest.is_empty(),
+            None => {
+                if let Some(found) = announced(self.text) {
+                    return found;
+                }
+                // What came before a closing tag was thinking.
+                if thinking::is_tag(rest) {
+                    return LineStart::End;
+                }
+            }
+        }
+        match is_open {
+            true => LineStart::Unknown,
+            false => LineStart::Data(self.text.to_owned()),
+        }
+    }
 }
 
 /// Tells what the start of a line is.

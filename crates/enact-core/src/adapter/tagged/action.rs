@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::literal;
+use crate::adapter::describe::{self, Argument};
 use crate::adapter::task::{Completion, Tooling};
 use crate::adapter::{
-    ReadCall, Repair, RepairKind, UnreadableArgs, calls, describe, field_text, forms, json_text,
+    ReadCall, Repair, RepairKind, UnreadableArgs, calls, field_text, forms, json_text,
 };
 use crate::model::FinishReason;
 use crate::run::Call;
 use crate::signature::Values;
-use crate::tool::ToolSpec;
 
 /// An action as read.
 #[derive(Debug)]
@@ -46,32 +46,28 @@ pub(super) fn read(
     if written.is_empty() {
         return Err(Unread::Problem("The action names no tool.".to_owned()));
     }
-    let name = calls::resolve_name(tooling, written, repairs);
-    let spec = tooling.spec(&name);
+    let called = Called::new(tooling, calls::resolve_name(tooling, written, repairs));
     let after = after
         .trim_start_matches(['`', '"', '\'', '*'])
         .trim_start_matches([' ', '\t']);
-    let (args, rest) = match after.chars().next() {
-        Some('[') => in_brackets(tooling, spec, &name, after, repairs)?,
-        Some('(') => in_parentheses(tooling, spec, &name, after)?,
-        Some('{') => (Given::Args(calls::args_of_text(after, repairs)), ""),
-        next => match (next, input) {
-            (_, Some(input)) => (of_input(tooling, spec, &name, input, repairs)?, ""),
-            (None | Some('\n' | '\r'), None) => (Given::Args(Ok(Values::new())), after),
-            (Some(_), None) => {
-                let problem =
-                    format!("Write the call of `{name}` with its arguments in parentheses.");
-                return Err(Unread::Problem(problem));
-            }
-        },
+    let (given, rest) = match (after.chars().next(), input) {
+        (Some('['), _) => called.in_brackets(after, repairs)?,
+        (Some('('), _) => called.in_parentheses(after)?,
+        (Some('{'), _) => (Given::Args(calls::args_of_text(after, repairs)), ""),
+        (_, Some(input)) => (called.of_input(input, repairs)?, ""),
+        (None | Some('\n' | '\r'), None) => (Given::args(Values::new()), after),
+        (Some(_), None) => {
+            return Err(Unread::Problem(format!(
+                "Write the call of `{}` with its arguments in parentheses.",
+                called.name
+            )));
+        }
     };
     if !rest.trim().trim_matches('`').is_empty() {
-        repairs.push(Repair::new(
-            RepairKind::Surroundings,
-            "text after the action was dropped",
-        ));
+        let detail = "text after the action was dropped";
+        repairs.push(Repair::new(RepairKind::Surroundings, detail));
     }
-    Ok(vec![finished(tooling, name, args)])
+    Ok(vec![called.with(given)])
 }
 
 /// The completing call that a final answer stands for.
@@ -80,9 +76,9 @@ pub(super) fn final_answer(
     text: &str,
     repairs: &mut Vec<Repair>,
 ) -> Result<Action, Unread> {
-    let name = tooling.completion.tool_name();
-    let given = of_text(tooling, tooling.spec(name), name, text, repairs)?;
-    Ok(finished(tooling, name.to_owned(), given))
+    let called = Called::new(tooling, tooling.completion.tool_name().to_owned());
+    let given = called.of_text(text, repairs)?;
+    Ok(called.with(given))
 }
 
 /// A recorded call as an action.
@@ -121,28 +117,29 @@ enum Given {
     Answer(String),
 }
 
-fn finished(tooling: &Tooling, name: String, given: Given) -> Action {
-    let is_finish =
-        tooling.completion == Completion::Finish && name == tooling.completion.tool_name();
-    let is_answer = |args: &Values| {
-        let names = args.keys().map(String::as_str);
-        forms::covers(tooling.declared.outputs(), names)
-    };
-    let (args, answer) = match given {
-        Given::Args(Ok(args)) if is_finish && !args.is_empty() && !is_answer(&args) => {
-            (Ok(Values::new()), Some(Value::from(args).to_string()))
-        }
-        Given::Args(args) => (args, None),
-        Given::Answer(text) => (Ok(Values::new()), Some(text)),
-    };
-    Action {
-        call: ReadCall {
-            id: None,
-            name,
-            args,
-        },
-        answer,
+impl Given {
+    fn args(args: Values) -> Self {
+        Self::Args(Ok(args))
     }
+
+    fn one(name: &str, value: Value) -> Self {
+        Self::args(Values::from_iter([(name.to_owned(), value)]))
+    }
+
+    /// The only argument, as text.
+    fn text(name: &str, text: &str) -> Self {
+        Self::one(name, unquoted(text.trim()).into())
+    }
+
+    /// Nobody can tell which arguments these are.
+    fn unnamed(text: &str) -> Self {
+        let problem = "give every argument with its name, as in tool(name=\"value\")";
+        Self::Args(Err(calls::unreadable(text, problem)))
+    }
+}
+
+fn unquoted(text: &str) -> String {
+    literal::whole_quoted(text).unwrap_or_else(|| text.to_owned())
 }
 
 fn unfenced<'a>(text: &'a str, repairs: &mut Vec<Repair>) -> &'a str {
@@ -171,29 +168,8 @@ fn as_json(
     let step = calls::step_of_value(tooling, &found.value, repairs)
         .ok_or_else(|| Unread::Problem("The action names no tool.".to_owned()))?;
     repairs.extend(found.repairs);
-    Ok(step
-        .calls
-        .into_iter()
-        .map(|call| Action { call, answer: None })
-        .collect())
-}
-
-fn in_brackets<'a>(
-    tooling: &Tooling,
-    spec: Option<&ToolSpec>,
-    name: &str,
-    text: &'a str,
-    repairs: &mut Vec<Repair>,
-) -> Result<(Given, &'a str), Unread> {
-    let line_end = text.find(['\n', '\r']).unwrap_or(text.len());
-    let line = &text[..line_end];
-    let end = balanced(line)
-        .or_else(|| line.rfind(']'))
-        .or_else(|| balanced(text))
-        .or_else(|| text.rfind(']'))
-        .ok_or(Unread::Open)?;
-    let given = of_text(tooling, spec, name, &text[1..end], repairs)?;
-    Ok((given, &text[end + 1..]))
+    let calls = step.calls.into_iter();
+    Ok(calls.map(|call| Action { call, answer: None }).collect())
 }
 
 fn balanced(text: &str) -> Option<usize> {
@@ -211,211 +187,211 @@ fn balanced(text: &str) -> Option<usize> {
     })
 }
 
-fn in_parentheses<'a>(
-    tooling: &Tooling,
-    spec: Option<&ToolSpec>,
-    name: &str,
-    text: &'a str,
-) -> Result<(Given, &'a str), Unread> {
-    let line_end = text.find(['\n', '\r']).unwrap_or(text.len());
-    let end = literal::closing(text)
-        .or_else(|| text[..line_end].rfind(')'))
-        .ok_or(Unread::Open)?;
-    let inside = text[1..end].trim();
-    let rest = &text[end + 1..];
-    Ok((of_arguments(tooling, spec, name, inside)?, rest))
+/// The tool that an action calls.
+struct Called<'t> {
+    tooling: &'t Tooling,
+    name: String,
+    arguments: Option<Vec<Argument<'t>>>,
+    /// Whether it ends the task.
+    completes: bool,
 }
 
-fn of_arguments(
-    tooling: &Tooling,
-    spec: Option<&ToolSpec>,
-    name: &str,
-    inside: &str,
-) -> Result<Given, Unread> {
-    if inside.is_empty() {
-        return Ok(Given::Args(Ok(Values::new())));
-    }
-    // Helper fields beside the outputs are named like them.
-    if name == tooling.completion.tool_name()
-        && let Some(read) = literal::arguments(inside, |_| true)
-        && read.positional.is_empty()
-        && forms::covers(
-            tooling.declared.outputs(),
-            read.named.keys().map(String::as_str),
-        )
-    {
-        return Ok(Given::Args(Ok(read.named)));
-    }
-    let properties: Vec<&str> = spec
-        .map(|spec| describe::arguments(spec).iter().map(|a| a.name).collect())
-        .unwrap_or_default();
-    let single = spec.and_then(single_argument);
-    if let Some(Value::Object(args)) = json_text::parse(inside, &mut Vec::new()) {
-        let is_args = args.keys().all(|key| properties.contains(&key.as_str()));
-        return Ok(Given::Args(Ok(match single {
-            Some(only) if !is_args => Values::from_iter([(only.to_owned(), Value::Object(args))]),
-            _ => args,
-        })));
-    }
-    let is_name = |key: &str| properties.contains(&key) || single.is_none();
-    let Some(mut read) = literal::arguments(inside, is_name) else {
-        return match single {
-            Some(only) => Ok(Given::Args(Ok(text_argument(only, inside)))),
-            None if is_completing_text(tooling, name) => Ok(Given::Answer(inside.to_owned())),
-            None => Ok(Given::Args(Err(calls::unreadable(inside, NOT_NAMED)))),
-        };
-    };
-    if read.positional.is_empty() {
-        return Ok(Given::Args(Ok(read.named)));
-    }
-    if let [Value::Object(args)] = read.positional.as_slice()
-        && read.named.is_empty()
-        && args.keys().all(|key| properties.contains(&key.as_str()))
-    {
-        return Ok(Given::Args(Ok(args.clone())));
-    }
-    if is_completing_text(tooling, name) {
-        return Ok(Given::Answer(inside.to_owned()));
-    }
-    let Some(names) = spec.and_then(|spec| names_by_position(spec, &read)) else {
-        // A single argument with commas in it is still one text.
-        if let Some(only) = single.filter(|_| read.named.is_empty()) {
-            return Ok(Given::Args(Ok(text_argument(only, inside))));
+impl<'t> Called<'t> {
+    fn new(tooling: &'t Tooling, name: String) -> Self {
+        Self {
+            tooling,
+            arguments: tooling.spec(&name).map(describe::arguments),
+            completes: name == tooling.completion.tool_name(),
+            name,
         }
-        return Ok(Given::Args(Err(calls::unreadable(inside, NOT_NAMED))));
-    };
-    let mut args: Values = names.into_iter().zip(read.positional.drain(..)).collect();
-    args.append(&mut read.named);
-    Ok(Given::Args(Ok(args)))
-}
-
-const NOT_NAMED: &str = "give every argument with its name, as in tool(name=\"value\")";
-
-fn is_completing_text(tooling: &Tooling, name: &str) -> bool {
-    tooling.completion == Completion::Finish && name == tooling.completion.tool_name()
-}
-
-/// The names that arguments without names stand for, if that is beyond doubt.
-fn names_by_position(spec: &ToolSpec, read: &literal::Arguments) -> Option<Vec<String>> {
-    let count = read.positional.len();
-    let arguments = describe::arguments(spec);
-    let open: Vec<_> = arguments
-        .iter()
-        .filter(|argument| !read.named.contains_key(argument.name))
-        .collect();
-    let required: Vec<_> = open.iter().filter(|a| a.required).copied().collect();
-    let chosen = if required.len() == count {
-        required
-    } else if open.len() == count && !read.has_bare_text {
-        open
-    } else {
-        return None;
-    };
-    Some(
-        chosen
-            .into_iter()
-            .map(|argument| argument.name.to_owned())
-            .collect(),
-    )
-}
-
-/// The only argument that has to be given, or the only one there is.
-fn single_argument(spec: &ToolSpec) -> Option<&str> {
-    let arguments = describe::arguments(spec);
-    let mut required = arguments.iter().filter(|argument| argument.required);
-    match (required.next(), required.next()) {
-        (Some(only), None) => Some(only.name),
-        (None, _) if arguments.len() == 1 => arguments.first().map(|only| only.name),
-        _ => None,
     }
-}
 
-fn text_argument(name: &str, text: &str) -> Values {
-    let text = text.trim();
-    let value = literal::whole_quoted(text).unwrap_or_else(|| text.to_owned());
-    Values::from_iter([(name.to_owned(), Value::String(value))])
-}
+    /// Whether it ends the task and takes no arguments: then a text is the answer.
+    fn takes_answer(&self) -> bool {
+        self.completes && self.tooling.completion == Completion::Finish
+    }
 
-fn of_input(
-    tooling: &Tooling,
-    spec: Option<&ToolSpec>,
-    name: &str,
-    input: &str,
-    repairs: &mut Vec<Repair>,
-) -> Result<Given, Unread> {
-    let input = unfenced(input, repairs);
-    if input.starts_with('{') {
-        match calls::args_of_text(input, repairs) {
-            Ok(args) => return Ok(Given::Args(Ok(args))),
-            Err(unreadable) if spec.and_then(single_argument).is_none() => {
-                return Ok(Given::Args(Err(unreadable)));
+    fn arguments(&self) -> &[Argument<'t>] {
+        self.arguments.as_deref().unwrap_or_default()
+    }
+
+    fn is_argument(&self, name: &str) -> bool {
+        self.arguments()
+            .iter()
+            .any(|argument| argument.name == name)
+    }
+
+    /// The only argument that has to be given, or the only one there is.
+    fn single_argument(&self) -> Option<&'t str> {
+        let mut required = self.arguments().iter().filter(|argument| argument.required);
+        match (required.next(), required.next(), self.arguments()) {
+            (Some(only), None, _) | (None, _, [only]) => Some(only.name),
+            _ => None,
+        }
+    }
+
+    /// Whether these are the outputs of the task.
+    fn are_outputs(&self, args: &Values) -> bool {
+        let names = args.keys().map(String::as_str);
+        forms::covers(self.tooling.declared.outputs(), names)
+    }
+
+    fn with(self, given: Given) -> Action {
+        let (args, answer) = match given {
+            Given::Args(Ok(args))
+                if self.takes_answer() && !args.is_empty() && !self.are_outputs(&args) =>
+            {
+                (Ok(Values::new()), Some(Value::from(args).to_string()))
             }
-            Err(_) => {}
+            Given::Args(args) => (args, None),
+            Given::Answer(text) => (Ok(Values::new()), Some(text)),
+        };
+        Action {
+            call: ReadCall::new(self.name, args),
+            answer,
         }
     }
-    of_text(tooling, spec, name, input, repairs)
-}
 
-/// Arguments given as one text.
-fn of_text(
-    tooling: &Tooling,
-    spec: Option<&ToolSpec>,
-    name: &str,
-    text: &str,
-    repairs: &mut Vec<Repair>,
-) -> Result<Given, Unread> {
-    let text = text.trim();
-    if is_completing_text(tooling, name) {
-        return Ok(if text.is_empty() {
-            Given::Args(Ok(Values::new()))
-        } else {
-            Given::Answer(text.to_owned())
-        });
+    fn in_brackets<'a>(
+        &self,
+        text: &'a str,
+        repairs: &mut Vec<Repair>,
+    ) -> Result<(Given, &'a str), Unread> {
+        let line_end = text.find(['\n', '\r']).unwrap_or(text.len());
+        let line = &text[..line_end];
+        let end = balanced(line)
+            .or_else(|| line.rfind(']'))
+            .or_else(|| balanced(text))
+            .or_else(|| text.rfind(']'))
+            .ok_or(Unread::Open)?;
+        let given = self.of_text(&text[1..end], repairs)?;
+        Ok((given, &text[end + 1..]))
     }
-    let Some(spec) = spec else {
-        let args = literal::arguments(text, |_| true).filter(|read| read.positional.is_empty());
-        return Ok(Given::Args(match args {
-            Some(read) => Ok(read.named),
-            None => Err(calls::unreadable(text, NOT_NAMED)),
-        }));
-    };
-    let arguments = describe::arguments(spec);
-    let is_name = |key: &str| arguments.iter().any(|argument| argument.name == key);
-    if let Some(Value::Object(args)) = json_text::parse(text, repairs)
-        && args.keys().all(|key| is_name(key))
-    {
-        return Ok(Given::Args(Ok(args)));
+
+    fn in_parentheses<'a>(&self, text: &'a str) -> Result<(Given, &'a str), Unread> {
+        let line_end = text.find(['\n', '\r']).unwrap_or(text.len());
+        let end = literal::closing(text)
+            .or_else(|| text[..line_end].rfind(')'))
+            .ok_or(Unread::Open)?;
+        Ok((self.of_arguments(text[1..end].trim()), &text[end + 1..]))
     }
-    let named = literal::arguments(text, is_name)
-        .filter(|read| read.positional.is_empty() && !read.named.is_empty())
-        .map(|read| read.named);
-    let completes = name == tooling.completion.tool_name();
-    let only_output = match tooling.declared.outputs() {
-        [only] if completes => Some(only),
-        _ => None,
-    };
-    match (named, only_output, single_argument(spec)) {
-        (Some(named), _, _) => Ok(Given::Args(Ok(named))),
-        (None, Some(only), _) => {
-            let text = literal::whole_quoted(text).unwrap_or_else(|| text.to_owned());
-            let value = field_text::read(&only.ty, &text, repairs);
-            let args = Values::from_iter([(only.name.clone(), value)]);
-            Ok(Given::Args(Ok(args)))
+
+    fn of_arguments(&self, inside: &str) -> Given {
+        if inside.is_empty() {
+            return Given::args(Values::new());
         }
-        (None, None, Some(only)) if !completes => Ok(Given::Args(Ok(text_argument(only, text)))),
-        (None, None, _) if text.is_empty() => Ok(Given::Args(Ok(Values::new()))),
-        (None, None, _) if completes => {
-            let names: Vec<String> = tooling
-                .declared
-                .outputs()
-                .iter()
-                .map(|field| format!("{}=…", field.name))
-                .collect();
-            Err(Unread::Problem(format!(
-                "There are several outputs: give each with its name, as in {name}({}).",
-                names.join(", ")
-            )))
+        // Helper fields beside the outputs are named like them.
+        if self.completes
+            && let Some(read) = literal::arguments(inside, |_| true)
+            && read.positional.is_empty()
+            && self.are_outputs(&read.named)
+        {
+            return Given::args(read.named);
         }
-        (None, None, _) => Ok(Given::Args(Err(calls::unreadable(text, NOT_NAMED)))),
+        let are_arguments = |args: &Values| args.keys().all(|key| self.is_argument(key));
+        let single = self.single_argument();
+        if let Some(Value::Object(args)) = json_text::parse(inside, &mut Vec::new()) {
+            return match single {
+                Some(only) if !are_arguments(&args) => Given::one(only, args.into()),
+                _ => Given::args(args),
+            };
+        }
+        let is_name = |key: &str| self.is_argument(key) || single.is_none();
+        let read = literal::arguments(inside, is_name);
+        match (&read, single) {
+            (Some(read), _) if read.positional.is_empty() => {
+                return Given::args(read.named.clone());
+            }
+            (Some(read), _)
+                if let [Value::Object(args)] = read.positional.as_slice()
+                    && read.named.is_empty()
+                    && are_arguments(args) =>
+            {
+                return Given::args(args.clone());
+            }
+            (None, Some(only)) => return Given::text(only, inside),
+            _ if self.takes_answer() => return Given::Answer(inside.to_owned()),
+            _ => {}
+        }
+        let Some(mut read) = read else {
+            return Given::unnamed(inside);
+        };
+        match (self.names_by_position(&read), single) {
+            (Some(names), _) => {
+                let names = names.into_iter().map(str::to_owned);
+                let mut args: Values = names.zip(read.positional).collect();
+                args.append(&mut read.named);
+                Given::args(args)
+            }
+            // A single argument with commas in it is still one text.
+            (None, Some(only)) if read.named.is_empty() => Given::text(only, inside),
+            (None, _) => Given::unnamed(inside),
+        }
+    }
+
+    /// The names that arguments without names stand for, if that is beyond doubt.
+    fn names_by_position(&self, read: &literal::Arguments) -> Option<Vec<&'t str>> {
+        let arguments = self.arguments().iter();
+        let open = arguments.filter(|argument| !read.named.contains_key(argument.name));
+        let required = open.clone().filter(|argument| argument.required);
+        let required: Vec<&str> = required.map(|argument| argument.name).collect();
+        let open: Vec<&str> = open.map(|argument| argument.name).collect();
+        match read.positional.len() {
+            count if count == required.len() => Some(required),
+            count if count == open.len() && !read.has_bare_text => Some(open),
+            _ => None,
+        }
+    }
+
+    fn of_input(&self, input: &str, repairs: &mut Vec<Repair>) -> Result<Given, Unread> {
+        let input = unfenced(input, repairs);
+        if input.starts_with('{') {
+            let args = calls::args_of_text(input, repairs);
+            if args.is_ok() || self.single_argument().is_none() {
+                return Ok(Given::Args(args));
+            }
+        }
+        self.of_text(input, repairs)
+    }
+
+    /// Arguments given as one text.
+    fn of_text(&self, text: &str, repairs: &mut Vec<Repair>) -> Result<Given, Unread> {
+        let text = text.trim();
+        if self.takes_answer() {
+            return Ok(match text {
+                "" => Given::args(Values::new()),
+                text => Given::Answer(text.to_owned()),
+            });
+        }
+        let is_known = self.arguments.is_some();
+        if is_known
+            && let Some(Value::Object(args)) = json_text::parse(text, repairs)
+            && args.keys().all(|key| self.is_argument(key))
+        {
+            return Ok(Given::args(args));
+        }
+        let named = literal::arguments(text, |key| !is_known || self.is_argument(key));
+        let named = named.filter(|read| read.positional.is_empty());
+        if let Some(read) = named.filter(|read| !is_known || !read.named.is_empty()) {
+            return Ok(Given::args(read.named));
+        }
+        let outputs = self.tooling.declared.outputs();
+        Ok(match (self.single_argument(), outputs) {
+            (_, [only]) if self.completes => {
+                let value = field_text::read(&only.ty, &unquoted(text), repairs);
+                Given::one(&only.name, value)
+            }
+            (Some(only), _) if !self.completes => Given::text(only, text),
+            _ if is_known && text.is_empty() => Given::args(Values::new()),
+            _ if self.completes => {
+                let outputs = describe::names(outputs).map(|name| format!("{name}=…"));
+                return Err(Unread::Problem(format!(
+                    "There are several outputs: give each with its name, as in {}({}).",
+                    self.name,
+                    outputs.collect::<Vec<_>>().join(", ")
+                )));
+            }
+            _ => Given::unnamed(text),
+        })
     }
 }

@@ -160,41 +160,22 @@ impl Labels {
 impl Labels {
     /// What the start of a line is, for whoever reads along. `data` says which lines were escaped.
     pub(super) fn classify(&self, data: &Labels, line: Line<'_>) -> LineStart {
-        let (indent, slashes, rest) = lines::split(line.text);
-        let is_open = !line.is_whole && data.may_be_label(rest);
-        if let Some(fewer) = slashes.strip_prefix('\\') {
-            return match data.is_structure(rest) {
-                true => LineStart::Data(format!("{indent}{fewer}{rest}")),
-                false if is_open => LineStart::Unknown,
-                false => LineStart::Data(line.text.to_owned()),
-            };
-        }
-        if line.is_announced {
-            return match !line.is_whole && rest.is_empty() {
-                true => LineStart::Unknown,
-                false => LineStart::Data(line.text.to_owned()),
-            };
-        }
-        if let Some((label, after)) = self.read(line.text) {
+        let is_structure = |rest: &str| data.is_structure(rest);
+        let may_be = |rest: &str| data.may_be_label(rest);
+        line.classify(is_structure, may_be, |text| {
+            let (label, after) = self.read(text)?;
             // More stars may follow a bold label.
-            if !line.is_whole && rest.starts_with('*') && after.trim_start().len() < 3 {
-                return LineStart::Unknown;
+            let is_bold = text.trim_start().starts_with('*');
+            if !line.is_whole && is_bold && after.trim_start().len() < 3 {
+                return Some(LineStart::Unknown);
             }
             let name = match label {
                 Label::Thought => THOUGHT.to_owned(),
                 Label::Field(name) => name,
                 _ => String::new(),
             };
-            return LineStart::Field(name, after.to_owned());
-        }
-        // What came before a closing tag was thinking.
-        if thinking::is_tag(rest) {
-            return LineStart::End;
-        }
-        match is_open {
-            true => LineStart::Unknown,
-            false => LineStart::Data(line.text.to_owned()),
-        }
+            Some(LineStart::Field(name, after.to_owned()))
+        })
     }
 
     /// Whether a line that starts like this could become a label.
