@@ -42,7 +42,7 @@ pub(super) fn type_words(ty: &Type) -> String {
 }
 
 /// One line per field: name, type, meaning.
-pub(super) fn fields(list: &[Field]) -> String {
+pub(super) fn fields<'f>(list: impl IntoIterator<Item = &'f Field>) -> String {
     let mut out = String::new();
     for field in list {
         let mut notes = type_words(&field.ty);
@@ -61,21 +61,11 @@ pub(super) fn fields(list: &[Field]) -> String {
 /// The fields to reply with. Those of a step explain themselves in the form that follows, unless
 /// somebody described them.
 pub(super) fn outputs(task: &Task) -> String {
-    let fields_of = |list: &[Field]| format!("\nOutputs:\n{}", fields(list));
-    if task.tooling.is_none() {
-        return fields_of(task.signature.outputs());
-    }
-    let described: Vec<Field> = task
-        .signature
-        .outputs()
-        .iter()
-        .filter(|field| field.description.is_some())
-        .cloned()
-        .collect();
-    if described.is_empty() {
-        String::new()
-    } else {
-        fields_of(&described)
+    let shown = |field: &&Field| task.tooling.is_none() || field.description.is_some();
+    let outputs: Vec<&Field> = task.signature.outputs().iter().filter(shown).collect();
+    match outputs.is_empty() && task.tooling.is_some() {
+        true => String::new(),
+        false => format!("\nOutputs:\n{}", fields(outputs)),
     }
 }
 

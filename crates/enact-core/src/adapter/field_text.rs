@@ -7,6 +7,7 @@
 use serde_json::Value;
 
 use super::{Repair, RepairKind, json_text};
+use crate::model::FinishReason;
 use crate::signature::{Type, to_option};
 
 /// A value as text. Without a type, as if it were of the type it has.
@@ -49,12 +50,11 @@ pub(super) fn read(ty: &Type, text: &str, repairs: &mut Vec<Repair>) -> Value {
     if ty.is_optional() && matches!(text, "" | "None") {
         return Value::Null;
     }
-    let structured = text.contains(['{', '[']) && admits_structure(ty);
-    if structured && (text.starts_with(['{', '[']) || !admits_text(ty)) {
-        let found = json_text::find(text, crate::model::FinishReason::Stop, |value| {
-            admits_structure_of(ty, value)
-        });
-        if let Ok(found) = found {
+    let (lists, maps) = (takes(ty, Kind::List), takes(ty, Kind::Map));
+    let structured = text.contains(['{', '[']) && (lists || maps);
+    if structured && (text.starts_with(['{', '[']) || !takes(ty, Kind::Text)) {
+        let is_wanted = |value: &Value| (lists && value.is_array()) || (maps && value.is_object());
+        if let Ok(found) = json_text::find(text, FinishReason::Stop, is_wanted) {
             repairs.extend(found.repairs);
             return found.value;
         }
@@ -112,43 +112,31 @@ fn admits(ty: &Type, value: &Value) -> bool {
     }
 }
 
-/// Whether a text may be a value of the type.
-pub(super) fn admits_text(ty: &Type) -> bool {
-    match ty {
-        Type::Str | Type::Any => true,
-        Type::Literal(options) => options.iter().any(Value::is_string),
-        Type::Optional(inner) => admits_text(inner),
-        Type::Union(members) => members.iter().any(admits_text),
-        Type::Schema(known) => matches!(known.schema["type"].as_str(), None | Some("string")),
-        Type::Int | Type::Float | Type::Bool | Type::List(_) | Type::Dict(_) => false,
-    }
+/// What a text may be written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    List,
+    Map,
 }
 
-fn admits_structure(ty: &Type) -> bool {
+/// Whether something of the kind may be a value of the type.
+pub(super) fn takes(ty: &Type, kind: Kind) -> bool {
     match ty {
-        Type::List(_) | Type::Dict(_) | Type::Any => true,
-        Type::Optional(inner) => admits_structure(inner),
-        Type::Union(members) => members.iter().any(admits_structure),
-        Type::Schema(known) => {
-            matches!(
-                known.schema["type"].as_str(),
-                None | Some("object" | "array")
-            )
-        }
-        Type::Str | Type::Int | Type::Float | Type::Bool | Type::Literal(_) => false,
-    }
-}
-
-fn admits_structure_of(ty: &Type, value: &Value) -> bool {
-    match ty {
-        Type::List(_) => value.is_array(),
-        Type::Dict(_) => value.is_object(),
-        Type::Optional(inner) => admits_structure_of(inner, value),
-        Type::Union(members) => members
-            .iter()
-            .any(|member| admits_structure_of(member, value)),
-        Type::Schema(_) => admits(ty, value),
         Type::Any => true,
-        Type::Str | Type::Int | Type::Float | Type::Bool | Type::Literal(_) => false,
+        Type::Str => kind == Kind::Text,
+        Type::List(_) => kind == Kind::List,
+        Type::Dict(_) => kind == Kind::Map,
+        Type::Literal(options) => kind == Kind::Text && options.iter().any(Value::is_string),
+        Type::Optional(inner) => takes(inner, kind),
+        Type::Union(members) => members.iter().any(|member| takes(member, kind)),
+        Type::Schema(known) => match known.schema["type"].as_str() {
+            None => true,
+            Some("string") => kind == Kind::Text,
+            Some("array") => kind == Kind::List,
+            Some("object") => kind == Kind::Map,
+            Some(_) => false,
+        },
+        Type::Int | Type::Float | Type::Bool => false,
     }
 }

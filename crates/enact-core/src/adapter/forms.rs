@@ -291,7 +291,9 @@ fn bare(task: &Task, reply: &Reply) -> Option<Picked> {
         return None;
     };
     let text = thinking::spoken(&reply.text).text.trim();
-    if text.is_empty() || reply.finish == FinishReason::Length || field_text::admits_text(&only.ty)
+    if text.is_empty()
+        || reply.finish == FinishReason::Length
+        || field_text::takes(&only.ty, field_text::Kind::Text)
     {
         return None;
     }

@@ -17,27 +17,16 @@ pub(super) fn spoken(reply: &str) -> Spoken<'_> {
     let mut rest = reply;
     let mut dropped = false;
     loop {
-        let start = rest.trim_start();
-        if let Some(inside) = tag(start, "<") {
-            dropped = true;
-            match closing_tag(inside, false) {
-                Some(after) => rest = after,
-                None => {
-                    return Spoken {
-                        text: inside,
-                        dropped,
-                    };
-                }
+        let inside = after_opening(rest.trim_start());
+        rest = match inside.map_or_else(|| after_closing_line(rest), after_closing) {
+            Some(after) => after,
+            None => {
+                let dropped = dropped || inside.is_some();
+                let text = inside.unwrap_or(rest);
+                return Spoken { text, dropped };
             }
-        } else if let Some(after) = closing_tag(rest, true) {
-            dropped = true;
-            rest = after;
-        } else {
-            return Spoken {
-                text: rest,
-                dropped,
-            };
-        }
+        };
+        dropped = true;
     }
 }
 
@@ -61,7 +50,8 @@ pub(super) fn after_opening(text: &str) -> Option<&str> {
 
 /// What follows the first closing tag.
 pub(super) fn after_closing(text: &str) -> Option<&str> {
-    closing_tag(text, false)
+    let mut tags = text.match_indices("</");
+    tags.find_map(|(at, _)| tag(&text[at..], "</"))
 }
 
 /// What follows the tag that the text starts with.
@@ -74,12 +64,8 @@ fn tag<'a>(text: &'a str, opening: &str) -> Option<&'a str> {
     })
 }
 
-fn closing_tag(text: &str, at_line_start: bool) -> Option<&str> {
-    if !at_line_start {
-        return text
-            .match_indices("</")
-            .find_map(|(at, _)| tag(&text[at..], "</"));
-    }
+/// What follows the first closing tag at the start of a line.
+fn after_closing_line(text: &str) -> Option<&str> {
     // Line by line, and never past the tag: a reply may be all tags.
     let mut rest = text;
     loop {

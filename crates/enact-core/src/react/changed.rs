@@ -26,10 +26,8 @@ impl RunState {
         let changed = match self.program.with_tools(treated) {
             Ok(changed) => changed,
             Err(problem) => {
-                self.phase = Phase::Fail {
-                    reason: TerminationReason::Failure,
-                    message: format!("the tools that the log says cannot be used: {problem}"),
-                };
+                let message = format!("the tools that the log says cannot be used: {problem}");
+                self.phase = Phase::Record(Event::failed(TerminationReason::Failure, message));
                 return;
             }
         };

@@ -139,24 +139,17 @@ fn fitting(validator: &Validator, args: Values) -> Result<(Values, Vec<String>),
     }
 }
 
-/// Outputs that a model handed in, and a thought that came with them.
-#[derive(Debug)]
-pub(super) struct HandedIn {
-    pub(super) values: Values,
-    pub(super) thought: Option<String>,
-}
-
 /// The declared outputs from what the model handed in: coerced, checked, in declared order, with
 /// what may be left out filled in. What stands beside them is no reason to refuse them.
 pub(super) fn outputs(
     program: &Program,
     values: Values,
     repairs: &mut Vec<Repair>,
-) -> Result<HandedIn, String> {
+) -> Result<Apart, String> {
     let fields = program.declared.outputs();
     let Apart { values, thought } = forms::set_apart(fields, values, repairs);
     let values = checked(fields, &program.outputs, values, repairs)?;
-    Ok(HandedIn { values, thought })
+    Ok(Apart { values, thought })
 }
 
 fn unknown_tool(program: &Program, name: &str) -> String {

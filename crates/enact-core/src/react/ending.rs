@@ -6,7 +6,7 @@ use super::state::{Phase, RunState};
 use crate::adapter::Completion;
 use crate::adapter::describe::{names, quoted};
 use crate::model::Prompt;
-use crate::run::{Notice, PredictorName, TerminationReason};
+use crate::run::{Event, Notice, PredictorName, TerminationReason};
 
 /// How long the texts of a trajectory may be where a budget has no room for all of it.
 const CLIPS: [usize; 3] = [2_000, 300, 40];
@@ -20,7 +20,7 @@ impl RunState {
             return self.enter_extract(reason);
         }
         let text = submit_now(reason, &self.output_names());
-        self.phase = Phase::Notice(Notice::SubmitNow, text);
+        self.phase = Phase::Record(Event::noticed(Notice::SubmitNow, text));
     }
 
     pub(super) fn can_demand(&self) -> bool {
@@ -66,13 +66,13 @@ impl RunState {
         misreads: u32,
     ) {
         self.phase = match self.room(PredictorName::Extract, &prompt) {
-            Err(budget) => Phase::Fail {
-                reason: budget,
-                message: format!(
-                    "the {} leaves no room for an answer: raise it, or give shorter inputs",
-                    budget.as_str().replace('_', " ")
-                ),
-            },
+            Err(budget) => {
+                let name = budget.as_str().replace('_', " ");
+                let message = format!(
+                    "the {name} leaves no room for an answer: raise it, or give shorter inputs"
+                );
+                Phase::Record(Event::failed(budget, message))
+            }
             Ok(_) => Phase::Extract {
                 reason,
                 prompt,

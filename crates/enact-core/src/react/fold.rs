@@ -2,10 +2,10 @@
 
 use super::compact;
 use super::refusal::Recovery;
-use super::state::{AfterSummary, CallState, CallStatus, Phase, RunState};
+use super::state::{CallState, CallStatus, Phase, RunState};
 use crate::model::ModelErrorKind;
 use crate::run::{
-    Call, Change, PlannedCall, PredictorName, Reading, Record, Replied, StepOutcome,
+    Call, Change, Event, PlannedCall, PredictorName, Reading, Record, Replied, StepOutcome,
     TerminationReason, transcript,
 };
 use crate::signature::Values;
@@ -43,7 +43,7 @@ impl RunState {
             Change::ConditionChecked { ends } => {
                 self.conditioned = self.steps_taken();
                 if ends && matches!(self.phase, Phase::Step) {
-                    self.phase = Phase::EndLoop(TerminationReason::Custom);
+                    self.end_loop(TerminationReason::Custom);
                 }
             }
             Change::LoopEnded { reason } => {
@@ -90,10 +90,11 @@ impl RunState {
         match &replied.read {
             Reading::Outputs(outputs) => {
                 if let Phase::Extract { reason, .. } | Phase::Demand(reason) = self.phase {
-                    self.phase = Phase::Commit(match reason {
+                    let reason = match reason {
                         TerminationReason::Success => self.reason_of(&replied.reply.text, outputs),
                         other => other,
-                    });
+                    };
+                    self.phase = Phase::Record(Event::finished(reason));
                 }
             }
             Reading::Unreadable { problem } => match (&self.phase, replied.predictor) {
@@ -120,7 +121,7 @@ impl RunState {
                 PredictorName::Judge | PredictorName::Condense => self.do_without(predictor),
                 _ => self.fold_overflow(predictor),
             },
-            Recovery::Adapt(capabilities) => self.phase = Phase::Adapt { capabilities, why },
+            Recovery::Adapt(capabilities) => self.phase = self.change(capabilities, &why),
             Recovery::Plainer => self.wording.drop_schema(predictor),
             Recovery::Extract(reason) => {
                 if kind == ModelErrorKind::Timeout {
@@ -189,7 +190,8 @@ impl RunState {
             StepOutcome::Submit | StepOutcome::Answer(_) => {
                 let none = Values::new();
                 let outputs = self.last_step().and_then(|step| step.outputs());
-                self.phase = Phase::Commit(self.reason_of(thought, outputs.unwrap_or(&none)));
+                let reason = self.reason_of(thought, outputs.unwrap_or(&none));
+                self.phase = Phase::Record(Event::finished(reason));
             }
             StepOutcome::Extract => {}
             StepOutcome::Nudge(_) => {
@@ -291,7 +293,7 @@ impl RunState {
                             TerminationReason::Success => TerminationReason::Failure,
                             other => other,
                         };
-                        self.phase = Phase::Fail { reason, message };
+                        self.phase = Phase::Record(Event::failed(reason, message));
                     } else {
                         let mut prompt = std::mem::take(prompt);
                         let adapter = self.wording.adapter(predictor);
@@ -309,8 +311,8 @@ impl RunState {
     fn fold_overflow(&mut self, predictor: PredictorName) {
         let then = match (&self.phase, predictor) {
             (Phase::Summarise { then, .. }, _) => *then,
-            (Phase::Extract { reason, .. }, _) => AfterSummary::Extract(*reason),
-            _ => AfterSummary::Step,
+            (Phase::Extract { reason, .. }, _) => Some(*reason),
+            _ => None,
         };
         self.overflow.count();
         // A summary is a request, too.
@@ -319,17 +321,15 @@ impl RunState {
             self.phase = Phase::Summarise { covers, then };
             return;
         }
-        self.phase = match then {
-            AfterSummary::Step => Phase::EndLoop(TerminationReason::TokenBudget),
-            AfterSummary::Extract(_) => Phase::Fail {
-                reason: TerminationReason::TokenBudget,
-                message: format!(
-                    "the prompt does not fit into the model's context, even after {} attempts to \
-                     shorten it: use a model with a larger context or shorter inputs",
-                    self.overflow.attempts()
-                ),
-            },
-        };
+        if then.is_none() {
+            return self.end_loop(TerminationReason::TokenBudget);
+        }
+        let message = format!(
+            "the prompt does not fit into the model's context, even after {} attempts to shorten \
+             it: use a model with a larger context or shorter inputs",
+            self.overflow.attempts()
+        );
+        self.phase = Phase::Record(Event::failed(TerminationReason::TokenBudget, message));
     }
 
     /// A summary takes the place of what it covers.
@@ -340,8 +340,8 @@ impl RunState {
         self.rebuild_step_prompt();
         self.forget_prompt_size();
         match then {
-            AfterSummary::Step => self.phase = Phase::Step,
-            AfterSummary::Extract(reason) => self.enter_extract(reason),
+            None => self.phase = Phase::Step,
+            Some(reason) => self.enter_extract(reason),
         }
     }
 
@@ -371,6 +371,10 @@ impl RunState {
         self.continue_loop();
     }
 
+    fn end_loop(&mut self, reason: TerminationReason) {
+        self.phase = Phase::Record(Event::loop_ended(reason));
+    }
+
     /// Goes on with the next step, unless a limit is reached.
     pub(super) fn continue_loop(&mut self) {
         let limits = self.started().limits;
@@ -387,16 +391,15 @@ impl RunState {
             self.used_up()
         };
         if let Some(reason) = ending {
-            self.phase = Phase::EndLoop(reason);
-            return;
+            return self.end_loop(reason);
         }
         if let Some((capabilities, why)) = self.lesser_model() {
-            self.phase = Phase::Adapt { capabilities, why };
+            self.phase = self.change(capabilities, &why);
             return;
         }
         let notice = self.notices.pop_front().or_else(|| self.near_limit());
         self.phase = match notice {
-            Some((about, text)) => Phase::Notice(about, text),
+            Some((about, text)) => Phase::Record(Event::noticed(about, text)),
             None => Phase::Step,
         };
     }

@@ -84,11 +84,16 @@ impl RunState {
         Some((self.wording.capabilities(step).with_tools(false), why))
     }
 
-    /// The event for steps in other words.
-    pub(super) fn change(&self, capabilities: Capabilities, why: &str) -> Event {
+    /// From here on the steps are put into other words.
+    pub(super) fn change(&self, capabilities: Capabilities, why: &str) -> Phase {
         let predictor = PredictorName::Step;
         let adapter = self.wording.adapter_with(predictor, capabilities);
-        Event::adapter_changed(predictor, adapter, capabilities, why)
+        Phase::Record(Event::adapter_changed(
+            predictor,
+            adapter,
+            capabilities,
+            why,
+        ))
     }
 
     pub(super) fn fold_adapter(&mut self, predictor: PredictorName, capabilities: Capabilities) {
@@ -98,7 +103,7 @@ impl RunState {
         self.rebuild_step_prompt();
         self.forget_prompt_size();
         self.measure_frame();
-        if let Phase::Adapt { .. } = self.phase {
+        if let Phase::Record(Event::AdapterChanged { .. }) = self.phase {
             self.continue_loop();
         }
     }

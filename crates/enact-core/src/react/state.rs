@@ -12,7 +12,7 @@ use super::progress::Progress;
 use super::spending::Spent;
 use super::wording::Wording;
 use crate::adapter::Live;
-use crate::model::{Capabilities, Prompt, Request};
+use crate::model::{Prompt, Request};
 use crate::run::{
     Answerer, Call, Decision, Entry, Event, Notice, Observation, PredictorName, Question,
     QuestionKind, Record, Run, RunError, Started, Step, TerminationReason,
@@ -68,19 +68,15 @@ pub struct ToolCall {
 #[derive(Debug)]
 pub(super) enum Phase {
     Step,
-    Notice(Notice, String),
+    /// This is to be written down; nothing has to happen in the world.
+    Record(Event),
     Act(Vec<CallState>),
     /// A model is asked whether the task is done.
     Judge(Prompt),
     Summarise {
         covers: usize,
-        then: AfterSummary,
-    },
-    EndLoop(TerminationReason),
-    /// The model of the steps does no more than this, as it turned out.
-    Adapt {
-        capabilities: Capabilities,
-        why: String,
+        /// Why the loop is over, if it is: then the outputs are to be extracted.
+        then: Option<TerminationReason>,
     },
     /// The loop is over, and the model is to submit its outputs on the same transcript.
     Demand(TerminationReason),
@@ -89,19 +85,7 @@ pub(super) enum Phase {
         prompt: Prompt,
         misreads: u32,
     },
-    /// The run has its outputs, and this is why it ends.
-    Commit(TerminationReason),
-    Fail {
-        reason: TerminationReason,
-        message: String,
-    },
     Ended,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum AfterSummary {
-    Step,
-    Extract(TerminationReason),
 }
 
 /// What the log does not say of a call under way.
@@ -317,7 +301,7 @@ impl RunState {
         match &self.phase {
             Phase::Step if self.is_unconditioned() => Next::Condition,
             Phase::Step => self.ask(PredictorName::Step, self.step_prompt.clone()),
-            Phase::Notice(about, text) => Next::Record(Event::noticed(*about, text)),
+            Phase::Record(event) => Next::Record(event.clone()),
             Phase::Act(calls) => self.next_action(calls),
             Phase::Summarise { covers, .. } => {
                 let entries = compact::summary_request(self, *covers, self.overflow);
@@ -325,12 +309,8 @@ impl RunState {
                 self.ask(PredictorName::Summarise, prompt)
             }
             Phase::Judge(prompt) => self.ask(PredictorName::Judge, prompt.clone()),
-            Phase::EndLoop(reason) => Next::Record(Event::loop_ended(*reason)),
-            Phase::Adapt { capabilities, why } => Next::Record(self.change(*capabilities, why)),
             Phase::Demand(_) => self.ask(PredictorName::Step, self.step_prompt.clone()),
             Phase::Extract { prompt, .. } => self.ask(PredictorName::Extract, prompt.clone()),
-            Phase::Commit(reason) => Next::Record(Event::finished(*reason)),
-            Phase::Fail { reason, message } => Next::Record(Event::failed(*reason, message)),
             Phase::Ended => Next::Done,
         }
     }

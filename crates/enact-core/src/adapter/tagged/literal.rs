@@ -18,7 +18,7 @@ pub(super) struct Arguments {
 
 /// Where the bracket that the text starts with is closed: the index of the closing one. Quotes
 /// count where a value may start, so apostrophes inside words do not.
-pub(super) fn closing(text: &str) -> Option<usize> {
+pub(in crate::adapter) fn closing(text: &str) -> Option<usize> {
     let mut reader = Reader { text, at: 0 };
     let mut depth = 0_usize;
     let mut may_quote = true;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use self::action::Unread;
 use self::labels::{Label, Labels};
+pub(super) use self::literal::closing;
 use super::describe::{self, quoted};
 use super::live::{Fields, LineReader, Live};
 use super::outputs::cut_off;
@@ -114,11 +115,6 @@ pub(super) fn code_call(
 ) -> Option<Vec<ReadCall>> {
     let read = action::read(tooling, text, None, repairs).ok()?;
     Some(read.into_iter().map(|action| action.call).collect())
-}
-
-/// The place of the parenthesis that closes the one at the start.
-pub(super) fn closing(text: &str) -> Option<usize> {
-    literal::closing(text)
 }
 
 /// Whether a text is empty, or begins with the label of a thought.
