@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::json_text::{self, Found, NoJson};
+use super::outputs::is_alike;
 use super::task::{Task, Tooling};
 use super::{Read, ReadCall, Repair, RepairKind, StepReply, UnreadableArgs, forms, names};
 use crate::model::FinishReason;
@@ -239,18 +240,13 @@ pub(super) fn are_arguments(spec: &ToolSpec, args: &Values) -> bool {
 
 /// The committing call, if an object is just the declared outputs.
 pub(super) fn bare_outputs(tooling: &Tooling, value: &Value) -> Option<ReadCall> {
-    let fields = value.as_object().filter(|fields| !fields.is_empty())?;
+    let fields = value.as_object()?;
     let outputs = tooling.declared.outputs();
-    let is_output = |name: &str| outputs.iter().any(|field| field.name == name);
-    let is_declared = fields.keys().any(|name| is_output(name))
-        && fields
-            .keys()
-            .all(|name| is_output(name) || forms::is_aside(name));
-    let is_complete = outputs
-        .iter()
-        .all(|field| fields.contains_key(&field.name) || !field.is_required());
-    (is_declared && is_complete)
-        .then(|| ReadCall::new(tooling.completion.tool_name(), Ok(fields.clone())))
+    let is_output = |name: &str| outputs.iter().any(|field| is_alike(&field.name, name));
+    let mut names = fields.keys().map(String::as_str);
+    (forms::covers(outputs, names.clone())
+        && names.all(|name| is_output(name) || forms::is_aside(name)))
+    .then(|| ReadCall::new(tooling.completion.tool_name(), Ok(fields.clone())))
 }
 
 /// A step found as JSON in a text.

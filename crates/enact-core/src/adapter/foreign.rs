@@ -85,23 +85,28 @@ pub(super) fn call_of(
     ReadCall::new(name, args)
 }
 
+/// What `read` makes of each part that begins with a mark.
+fn parts<'t>(
+    text: &'t str,
+    mark: &str,
+    read: impl Fn(&'t str) -> Option<Pair<'t>>,
+) -> Option<Vec<Pair<'t>>> {
+    let parts = text.split(mark).skip(1).map(read);
+    let trimmed = |(name, args): Pair<'t>| (name.trim(), args.trim());
+    parts.map(|pair| pair.map(trimmed)).collect()
+}
+
 /// `<｜tool▁call▁begin｜>name<｜tool▁sep｜>{…}`, with or without `function` before the separator.
 fn between_marks(text: &str) -> Option<Pairs<'_>> {
-    const BEGIN: &str = "<｜tool▁call▁begin｜>";
-    const SEPARATOR: &str = "<｜tool▁sep｜>";
     let start = text.find("<｜tool▁call")?;
-    let mut pairs = Vec::new();
-    for part in text.split(BEGIN).skip(1) {
+    let pairs = parts(text, "<｜tool▁call▁begin｜>", |part| {
         let part = part.split("<｜tool▁call▁end｜>").next()?;
-        let (head, rest) = part.split_once(SEPARATOR)?;
-        pairs.push(match head.trim() {
-            "function" => rest.split_once(['\n', '`', '{']).map(|(name, _)| {
-                let name_end = name.len();
-                (name.trim(), rest[name_end..].trim())
-            })?,
-            name => (name, rest.trim()),
-        });
-    }
+        let (head, rest) = part.split_once("<｜tool▁sep｜>")?;
+        match head.trim() {
+            "function" => Some(rest.split_at(rest.find(['\n', '`', '{'])?)),
+            name => Some((name, rest)),
+        }
+    })?;
     Some((start, pairs))
 }
 
@@ -112,13 +117,11 @@ fn in_channels(text: &str) -> Option<Pairs<'_>> {
     let first = text.find(TO).filter(|_| is_one)?;
     let start = text[..first].rfind("<|channel|>").unwrap_or(first);
     let start = text[..start].rfind("<|start|>").unwrap_or(start);
-    let mut pairs = Vec::new();
-    for part in text.split(TO).skip(1) {
+    let pairs = parts(text, TO, |part| {
         let name_end = part.find(|c: char| c.is_whitespace() || c == '<')?;
         let (_, args) = part.split_once("<|message|>")?;
-        let args = args.split("<|").next()?;
-        pairs.push((&part[..name_end], args.trim()));
-    }
+        Some((&part[..name_end], args.split("<|").next()?))
+    })?;
     Some((start, pairs))
 }
 
@@ -126,12 +129,10 @@ fn in_channels(text: &str) -> Option<Pairs<'_>> {
 fn after_marks(text: &str) -> Option<Pairs<'_>> {
     const MARK: &str = "[TOOL_CALLS]";
     let start = text.find(MARK)?;
-    let mut pairs = Vec::new();
-    for part in text.split(MARK).skip(1) {
+    let pairs = parts(text, MARK, |part| {
         let (name, args) = part.split_once("[ARGS]")?;
-        let name = name.split("[CALL_ID]").next()?;
-        pairs.push((name.trim(), args.trim()));
-    }
+        Some((name.split("[CALL_ID]").next()?, args))
+    })?;
     Some((start, pairs))
 }
 
@@ -139,12 +140,10 @@ fn after_marks(text: &str) -> Option<Pairs<'_>> {
 fn with_keys(text: &str) -> Option<Pairs<'_>> {
     const OPENING: &str = "<tool_call>";
     let start = text.find(OPENING).filter(|_| text.contains("<arg_key>"))?;
-    let mut pairs = Vec::new();
-    for part in text.split(OPENING).skip(1) {
+    let pairs = parts(text, OPENING, |part| {
         let (part, _) = part.split_once("</tool_call>")?;
-        let args = part.find("<arg_key>").unwrap_or(part.len());
-        pairs.push((part[..args].trim(), part[args..].trim()));
-    }
+        Some(part.split_at(part.find("<arg_key>").unwrap_or(part.len())))
+    })?;
     Some((start, pairs))
 }
 
@@ -192,12 +191,9 @@ fn elements(
     // Tags around the calls are no thought.
     let start = found?;
     let before = text[..start].trim_end();
-    let is_wrapper = |tag: &str| before.ends_with(tag);
-    let wrapper = ["<function_calls>", "<tool_calls>", "<tool_call>"]
-        .into_iter()
-        .find(|tag| is_wrapper(tag));
-    let start = wrapper.map_or(start, |tag| before.len() - tag.len());
-    Some((start, read))
+    let mut wrappers = ["<function_calls>", "<tool_calls>", "<tool_call>"].into_iter();
+    let inside = wrappers.find_map(|tag| before.strip_suffix(tag));
+    Some((inside.map_or(start, str::len), read))
 }
 
 /// An opening tag: its name, the value of its attribute `name`, and how far it reaches.
@@ -300,13 +296,9 @@ fn tagged_values(spec: Option<&ToolSpec>, body: &str) -> Option<Values> {
 /// The value that the text of an argument stands for.
 fn typed(spec: Option<&ToolSpec>, name: &str, text: &str) -> Value {
     let text = text.trim();
-    let is_text = spec.is_some_and(|spec| {
-        let schema = &spec.parameters["properties"][name];
-        schema["type"] == "string"
-    });
-    let parsed = match is_text {
-        true => None,
-        false => json_text::parse(text, &mut Vec::new()),
-    };
-    parsed.unwrap_or_else(|| Value::String(text.to_owned()))
+    let is_text = |spec: &ToolSpec| spec.parameters["properties"][name]["type"] == "string";
+    match json_text::parse(text, &mut Vec::new()) {
+        Some(value) if !spec.is_some_and(is_text) => value,
+        _ => Value::String(text.to_owned()),
+    }
 }

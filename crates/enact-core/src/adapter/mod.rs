@@ -114,7 +114,7 @@ impl<T> Read<T> {
     }
 
     /// The same, read after one more mending.
-    fn mended(mut self, kind: RepairKind, detail: impl Into<String>) -> Self {
+    pub(crate) fn mended(mut self, kind: RepairKind, detail: impl Into<String>) -> Self {
         self.repairs.push(Repair::new(kind, detail));
         self
     }

@@ -19,37 +19,13 @@ pub(crate) enum Talk {
     Call,
 }
 
-/// Marks that only calls and their results have.
-const MARKS: [&str; 28] = [
-    "<tool_call",
-    "</tool_call",
-    "<tool_response",
-    "</tool_response",
-    "<tool_result",
-    "<function=",
-    "<function_call",
-    "<|python_tag|>",
-    "<|tool_call",
-    "[tool_calls]",
-    "[tool_call]",
-    "```tool_code",
-    "```tool_call",
-    "```tool_outputs",
-    "<｜tool",
-    "<|tool▁",
-    "<|channel|>",
-    "<|constrain|>",
-    "<|call|>",
-    "[args]{",
-    "<arg_key>",
-    "<invoke name=",
-    "<function_results",
-    "<next_tool_name>",
-    "<next_tool_args>",
-    "[[ ## next_tool",
-    "[[ ## next_thought",
-    "<｜dsml｜",
-];
+/// Marks that only calls and their results have, with commas between them.
+const MARKS: &str = "\
+    <tool_call, </tool_call, <tool_response, </tool_response, <tool_result, <function=, \
+    <function_call, <|python_tag|>, <|tool_call, [tool_calls], [tool_call], ```tool_code, \
+    ```tool_call, ```tool_outputs, <｜tool, <|tool▁, <|channel|>, <|constrain|>, <|call|>, \
+    [args]{, <arg_key>, <invoke name=, <function_results, <next_tool_name>, \
+    <next_tool_args>, [[ ## next_tool, [[ ## next_thought, <｜dsml｜";
 
 /// Words by which one says what one is about to do, with commas between them.
 const INTENTIONS: &str = "\
@@ -68,7 +44,7 @@ const DEEDS: &str = "\
 pub(crate) fn read(tooling: &Tooling, text: &str) -> Talk {
     let text = thinking::spoken(text).text.trim();
     let lower = text.to_lowercase();
-    let has_mark = MARKS.iter().any(|mark| lower.contains(mark));
+    let has_mark = MARKS.split(", ").any(|mark| lower.contains(mark));
     if has_mark
         || is_call_line(tooling, &lower)
         || is_broken_object(text)

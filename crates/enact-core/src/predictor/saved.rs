@@ -201,44 +201,43 @@ impl SavedModule {
                 expected: module.to_owned(),
             });
         }
-        let known = predictors
-            .iter()
-            .all(|(name, _)| self.predictors.contains_key(*name));
-        if !known || predictors.len() != self.predictors.len() {
+        let expected = predictors.iter().map(|(name, _)| *name);
+        let is_known = |name| self.predictors.contains_key(name);
+        if !expected.clone().all(is_known) || predictors.len() != self.predictors.len() {
             return Err(StateError::Predictors {
                 found: self.predictors.keys().cloned().collect(),
-                expected: predictors
-                    .iter()
-                    .map(|(name, _)| (*name).to_owned())
-                    .collect(),
+                expected: expected.map(str::to_owned).collect(),
             });
         }
         if let (Some(saved), Some(current)) = (&self.tools, &tools) {
             saved.compare(current)?;
         }
-        let mut restored = Vec::with_capacity(predictors.len());
-        for (name, predictor) in predictors {
-            let Some(saved) = self.predictors.get(*name) else {
-                continue;
-            };
-            let signature =
-                predictor
-                    .signature()
-                    .load_state(&saved.signature)
+        let restored = predictors.iter().filter_map(|(name, predictor)| {
+            let saved = self.predictors.get(*name)?;
+            Some(
+                saved
+                    .restore(predictor)
                     .map_err(|source| StateError::Signature {
                         predictor: (*name).to_owned(),
                         source,
-                    })?;
-            let mut predictor = (*predictor).clone();
-            predictor.set_signature(signature);
-            match &saved.signature.instructions {
-                Some(tuned) => predictor.set_instructions(tuned),
-                None => predictor.restore_instructions(),
-            }
-            predictor.set_demos(saved.demos.clone());
-            predictor.set_options(saved.options.clone());
-            restored.push(predictor);
+                    }),
+            )
+        });
+        restored.collect()
+    }
+}
+
+impl SavedPredictor {
+    /// The predictor with this state.
+    fn restore(&self, predictor: &Predictor) -> Result<Predictor, SignatureError> {
+        let mut restored = predictor.clone();
+        restored.set_signature(predictor.signature().load_state(&self.signature)?);
+        match &self.signature.instructions {
+            Some(tuned) => restored.set_instructions(tuned),
+            None => restored.restore_instructions(),
         }
+        restored.set_demos(self.demos.clone());
+        restored.set_options(self.options.clone());
         Ok(restored)
     }
 }

@@ -98,38 +98,40 @@ impl RunState {
         };
         let asked = &known.question;
         state.answered = Some(question);
-        state.status = match decision {
-            Decision::Approve => CallStatus::Ready,
+        let observation = match decision {
+            Decision::Approve => None,
             Decision::ApproveAlways => {
                 let rule = Allowed {
                     confirmation_id: asked.confirmation_id.clone(),
                     tools: state.tools,
                 };
                 self.allowed.insert(asked.tool_call.name.clone(), rule);
-                CallStatus::Ready
+                None
             }
             Decision::Edit { name, args } => {
                 let call = Arc::make_mut(&mut state.call);
                 call.name.clone_from(name);
                 call.args.clone_from(args);
                 state.tools = self.seen.at;
-                CallStatus::Ready
+                None
             }
             Decision::Answer(text) if asked.kind == QuestionKind::Clarify => {
                 state.answers.push((asked.question.clone(), text.clone()));
-                CallStatus::Ready
+                None
             }
-            Decision::Answer(text) => CallStatus::Decided(Observation::value(text.clone())),
-            Decision::Feedback(text) => {
-                CallStatus::Decided(Observation::value(format!("User feedback: {text}")))
-            }
+            Decision::Answer(text) => Some(Observation::value(text.clone())),
+            Decision::Feedback(text) => Some(Observation::value(format!("User feedback: {text}"))),
             Decision::Reject(Some(why)) if by == Answerer::Change => {
-                CallStatus::Decided(Observation::error(why.clone()))
+                Some(Observation::error(why.clone()))
             }
             Decision::Reject(message) => {
                 let text = rejection(asked.kind, message.as_deref(), by);
-                CallStatus::Decided(Observation::value(text))
+                Some(Observation::value(text))
             }
+        };
+        state.status = match observation {
+            Some(observation) => CallStatus::settled(&state.call, observation),
+            None => CallStatus::Ready,
         };
     }
 

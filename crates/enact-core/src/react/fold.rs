@@ -248,15 +248,17 @@ impl RunState {
     fn plan_unasked(&self, call: &Call) -> CallStatus {
         let spec = self.program.tool(&call.name).map(|(spec, _)| spec);
         if spec.is_some_and(|spec| spec.reads_record) {
-            return CallStatus::Decided(self.read_record(call));
+            return CallStatus::settled(call, self.read_record(call));
         }
         if spec.is_some_and(|spec| spec.keeps_notes) {
-            return CallStatus::Decided(self.remember(call));
+            return CallStatus::settled(call, self.remember(call));
         }
         let reads_again =
             self.started().rules.reads_again || spec.is_some_and(|spec| spec.volatile);
         match self.progress.known(call) {
-            Some(record) if !reads_again => CallStatus::Known(record),
+            Some(record) if !reads_again => {
+                CallStatus::Settled(Box::new(Event::recalled(&call.id, record)))
+            }
             _ => CallStatus::Ready,
         }
     }
@@ -278,31 +280,29 @@ impl RunState {
             PredictorName::Judge | PredictorName::Condense => self.do_without(predictor),
             PredictorName::Extract => {
                 let limit = self.started().limits.max_repairs;
-                if let Phase::Extract {
+                let Phase::Extract {
                     reason,
                     prompt,
                     misreads,
                 } = &mut self.phase
-                {
-                    let (reason, misreads) = (*reason, *misreads + 1);
-                    if misreads > limit {
-                        let message = format!(
-                            "no outputs: {misreads} replies could not be read; the last problem: {problem}"
-                        );
-                        let reason = match reason {
-                            TerminationReason::Success => TerminationReason::Failure,
-                            other => other,
-                        };
-                        self.phase = Phase::Record(Event::failed(reason, message));
-                    } else {
-                        let mut prompt = std::mem::take(prompt);
-                        let adapter = self.wording.adapter(predictor);
-                        self.program
-                            .extract
-                            .render_onto(adapter, &added, &mut prompt);
-                        self.ask_for_outputs(reason, prompt, misreads);
-                    }
+                else {
+                    return;
+                };
+                let (reason, misreads) = (*reason, *misreads + 1);
+                if misreads <= limit {
+                    let mut prompt = std::mem::take(prompt);
+                    let (asked, adapter) = (&self.program.extract, self.wording.adapter(predictor));
+                    asked.render_onto(adapter, &added, &mut prompt);
+                    return self.ask_for_outputs(reason, prompt, misreads);
                 }
+                let message = format!(
+                    "no outputs: {misreads} replies could not be read; the last problem: {problem}"
+                );
+                let reason = match reason {
+                    TerminationReason::Success => TerminationReason::Failure,
+                    other => other,
+                };
+                self.phase = Phase::Record(Event::failed(reason, message));
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::check;
-use super::state::{CallState, CallStatus, RunState, tool_finished};
+use super::state::{CallState, CallStatus, RunState};
 use crate::run::{Answerer, Asked, Call, Decision, Event, Observation, Question, QuestionKind};
 use crate::tool::{Confirmation, Effect, ToolSpec};
 
@@ -282,7 +282,7 @@ impl RunState {
                 let id = &self.question(question).confirmation_id;
                 Event::answered(id, Decision::Reject(Some(text)), Answerer::Change)
             }
-            _ => tool_finished(&state.call, Observation::error(text)),
+            _ => Event::tool_decided(&state.call.id, Observation::error(text)),
         }
     }
 

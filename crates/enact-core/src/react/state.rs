@@ -115,10 +115,8 @@ pub(super) enum CallStatus {
     Unconfirmed,
     /// A person was asked this question of the run.
     Asked(usize),
-    /// A person decided that this is what it gives.
-    Decided(Observation),
-    /// The same call was answered in this record, and the answer holds.
-    Known(usize),
+    /// What it gives is known without running it, and is to be written down.
+    Settled(Box<Event>),
     Ready,
     Started,
     /// Was started by a process that is gone: nobody knows whether it happened.
@@ -347,17 +345,12 @@ impl RunState {
                 }
                 CallStatus::InDoubt if !self.may_repeat(&state.call) => {
                     return Next::Record(if self.started().is_unattended {
-                        tool_finished(&state.call, in_doubt(&state.call))
+                        Event::tool_decided(&state.call.id, in_doubt(&state.call))
                     } else {
                         Event::asked(self.about(state, QuestionKind::InDoubt))
                     });
                 }
-                CallStatus::Decided(observation) => {
-                    return Next::Record(tool_finished(&state.call, observation.clone()));
-                }
-                CallStatus::Known(record) => {
-                    return Next::Record(Event::recalled(&state.call.id, *record));
-                }
+                CallStatus::Settled(event) => return Next::Record((**event).clone()),
                 CallStatus::Asked(question) => {
                     let question = self.question(*question);
                     if self.is_allowed(question) {
@@ -439,6 +432,9 @@ impl RunState {
     }
 }
 
-pub(super) fn tool_finished(call: &Call, observation: Observation) -> Event {
-    Event::tool_decided(&call.id, observation)
+impl CallStatus {
+    /// A call that gives this without running.
+    pub(super) fn settled(call: &Call, observation: Observation) -> Self {
+        Self::Settled(Box::new(Event::tool_decided(&call.id, observation)))
+    }
 }
