@@ -85,27 +85,25 @@ pub(super) fn args_of_text(
         // Encoded twice: the object is inside a JSON text.
         Some(Value::String(inner)) if inner.trim_start().starts_with('{') => {
             if let Some(Value::Object(args)) = json_text::parse(&inner, repairs) {
-                repairs.push(Repair::new(
-                    RepairKind::Json,
-                    "the arguments were encoded twice",
-                ));
+                let detail = "the arguments were encoded twice";
+                repairs.push(Repair::new(RepairKind::Json, detail));
                 return Ok(args);
             }
         }
         Some(other) => return Err(not_an_object(text, &other)),
         None => {}
     }
-    match json_text::find(trimmed, FinishReason::Stop, Value::is_object) {
-        Ok(Found {
-            value: Value::Object(args),
-            repairs: made,
-            ..
-        }) => {
-            repairs.extend(made);
-            Ok(args)
-        }
-        _ => Err(unreadable(text, "not a valid JSON object")),
+    let found = json_text::find(trimmed, FinishReason::Stop, Value::is_object);
+    if let Ok(Found {
+        value: Value::Object(args),
+        repairs: made,
+        ..
+    }) = found
+    {
+        repairs.extend(made);
+        return Ok(args);
     }
+    Err(unreadable(text, "not a valid JSON object"))
 }
 
 /// Arguments given as a JSON value; none are no arguments.

@@ -26,19 +26,8 @@ pub(crate) fn names(fields: &[Field]) -> impl Iterator<Item = &str> + Clone {
 
 /// A type, with everything that its values must have.
 pub(super) fn type_words(ty: &Type) -> String {
-    match ty {
-        Type::List(item) => format!("list[{}]", type_words(item)),
-        Type::Dict(value) => format!("dict[str, {}]", type_words(value)),
-        Type::Optional(inner) => format!("{} or null", type_words(inner)),
-        Type::Union(members) => members
-            .iter()
-            .map(type_words)
-            .collect::<Vec<_>>()
-            .join(" or "),
-        Type::Literal(options) => options_words(options),
-        Type::Schema(known) => schema_words(&known.schema),
-        Type::Str | Type::Int | Type::Float | Type::Bool | Type::Any => ty.to_string(),
-    }
+    let schema = ty.json_schema();
+    Spelling::new(&schema).words(&schema)
 }
 
 /// One line per field: name, type, meaning.
@@ -173,10 +162,6 @@ fn options_words(options: &[Value]) -> String {
         .map(Value::to_string)
         .collect::<Vec<_>>()
         .join(" | ")
-}
-
-fn schema_words(schema: &Value) -> String {
-    Spelling::new(schema).words(schema)
 }
 
 /// Spells out the schemas of one document.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::outputs::{self, normal};
 use super::sections::Sections;
 use super::{
-    Read, Repair, RepairKind, Task, call_text, chat, describe, field_text, json_text, tagged,
+    Read, Repair, RepairKind, Task, call_text, chat, describe, field_text, json_text, tagged, talk,
     thinking, xml,
 };
 use crate::model::{FinishReason, Reply};
@@ -135,26 +135,23 @@ pub(super) fn is_aside(name: &str) -> bool {
 /// The outputs in a form that has their names in it.
 fn structured(task: &Task, own: &str, reply: &Reply) -> Option<Picked> {
     let own = FORMS.iter().find(|(name, _)| *name == own);
-    own.and_then(|(_, read)| read(task, reply)).or_else(|| {
-        if reply.text.len() > call_text::LOOKED_THROUGH {
-            return None;
-        }
-        // The only text may well have an object or tags somewhere in it.
-        let is_text = outputs::sole_text(task).is_some();
-        let mut forms = FORMS
-            .iter()
-            .filter(|(form, _)| !is_text || is_nothing_but(form, &reply.text));
-        forms.find_map(|(_, read)| read(task, reply))
-    })
+    if let Some(picked) = own.and_then(|(_, read)| read(task, reply)) {
+        return Some(picked);
+    }
+    if reply.text.len() > call_text::LOOKED_THROUGH {
+        return None;
+    }
+    // The only text may well have an object or tags somewhere in it.
+    let is_text = outputs::sole_text(task).is_some();
+    let forms = FORMS.iter();
+    let mut forms = forms.filter(|(form, _)| !is_text || is_nothing_but(form, &reply.text));
+    forms.find_map(|(_, read)| read(task, reply))
 }
 
 /// Whether a text is in this form from its beginning to its end, as far as can be seen.
 fn is_nothing_but(form: &str, text: &str) -> bool {
     let text = thinking::spoken(text).text.trim();
-    let text = text.strip_prefix("```").map_or(text, |fenced| {
-        let fenced = fenced.trim_start_matches(char::is_alphanumeric);
-        fenced.strip_suffix("```").unwrap_or(fenced).trim()
-    });
+    let text = talk::without_fence(text);
     match form {
         "json" => text.starts_with('{') && text.ends_with('}'),
         "xml" => text.starts_with('<') && text.ends_with('>'),
@@ -188,34 +185,20 @@ pub(super) fn covers<'n>(
 /// An object with the outputs, or one level down in one: `{"outputs": {…}}`.
 fn object(task: &Task, reply: &Reply) -> Option<Picked> {
     let fields = task.signature.outputs();
-    let is_complete = |object: &Values| {
+    let is_complete = |object: &&Values| {
         covers(fields, object.keys().map(String::as_str)) && is_meant(task, object)
     };
-    let wanted = |value: &Value| {
-        let object = value.as_object();
-        object.is_some_and(|object| {
-            is_complete(object)
-                || object
-                    .values()
-                    .any(|inner| inner.as_object().is_some_and(is_complete))
-        })
+    let held = |value: &Value| {
+        let object = value.as_object()?;
+        let inner = object.values().filter_map(Value::as_object);
+        let mut objects = std::iter::once(object).chain(inner);
+        objects.find(is_complete).cloned()
     };
-    let found = json_text::find(&reply.text, reply.finish, wanted).ok()?;
-    let Value::Object(object) = found.value else {
-        return None;
-    };
+    let is_wanted = |value: &Value| held(value).is_some();
+    let found = json_text::find(&reply.text, reply.finish, is_wanted).ok()?;
     let mut repairs = found.repairs;
-    let mut object = if is_complete(&object) {
-        object
-    } else {
-        let inner = object.into_iter().find_map(|(_, inner)| match inner {
-            Value::Object(inner) if is_complete(&inner) => Some(inner),
-            _ => None,
-        });
-        inner?
-    };
     repairs.push(written("written as JSON"));
-    let picked = outputs::pick(fields, &mut object, &mut repairs);
+    let picked = outputs::pick(fields, &mut held(&found.value)?, &mut repairs);
     Some((picked, repairs))
 }
 

@@ -146,7 +146,7 @@ fn is_addressed(spec: &ToolSpec, text: &str) -> bool {
     is_labelled || is_marked || is_tag || names.iter().any(|name| text.starts_with(name))
 }
 
-fn without_fence(text: &str) -> &str {
+pub(super) fn without_fence(text: &str) -> &str {
     let Some(inside) = text.strip_prefix("```") else {
         return text;
     };
