@@ -9,7 +9,7 @@ use super::live::{Live, ObjectReader};
 use super::outputs::{self, cut_off, is_alike};
 use super::sections::{ARGS, THOUGHT, TOOL};
 use super::style::{self, Style};
-use super::task::{Completion, Task, Tooling};
+use super::task::{Completion, Task, reply_schema};
 use super::{
     Misread, Read, RepairKind, StepReply, call_text, calls, describe, forms, thinking, worked,
 };
@@ -103,7 +103,7 @@ impl Style for Json {
         let Some(spec) = tooling.spec(tooling.completion.tool_name()) else {
             return request;
         };
-        let schema = Tooling::reply_schema_of(std::slice::from_ref(spec));
+        let schema = reply_schema(std::slice::from_ref(spec));
         held_to(request, capabilities, "step", schema.into())
     }
 

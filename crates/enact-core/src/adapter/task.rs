@@ -70,11 +70,6 @@ impl Tooling {
         }
     }
 
-    /// What a reply with a call of one of these looks like.
-    pub(super) fn reply_schema_of(specs: &[ToolSpec]) -> Value {
-        reply_schema(specs)
-    }
-
     /// Sample arguments that fit the schema of a tool, if such can be made.
     pub(super) fn sample(&self, name: &str) -> Option<&Values> {
         let index = self.specs.iter().position(|spec| spec.name == name)?;
@@ -90,7 +85,7 @@ impl Tooling {
 }
 
 /// A thought, the name of a tool, and arguments that some tool takes.
-fn reply_schema(specs: &[ToolSpec]) -> Value {
+pub(super) fn reply_schema(specs: &[ToolSpec]) -> Value {
     let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
     // References inside a schema would point nowhere from inside another.
     let has_references = specs

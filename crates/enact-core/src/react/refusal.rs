@@ -88,7 +88,7 @@ impl RunState {
     pub(super) fn change(&self, capabilities: Capabilities, why: &str) -> Phase {
         let predictor = PredictorName::Step;
         let adapter = self.wording.adapter_with(predictor, capabilities);
-        Phase::Record(Event::adapter_changed(
+        Phase::Adapt(Event::adapter_changed(
             predictor,
             adapter,
             capabilities,
@@ -103,7 +103,7 @@ impl RunState {
         self.rebuild_step_prompt();
         self.forget_prompt_size();
         self.measure_frame();
-        if let Phase::Record(Event::AdapterChanged { .. }) = self.phase {
+        if let Phase::Adapt(_) = self.phase {
             self.continue_loop();
         }
     }

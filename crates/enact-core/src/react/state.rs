@@ -70,6 +70,8 @@ pub(super) enum Phase {
     Step,
     /// This is to be written down; nothing has to happen in the world.
     Record(Event),
+    /// So is this: the model of the steps does no more than was thought.
+    Adapt(Event),
     Act(Vec<CallState>),
     /// A model is asked whether the task is done.
     Judge(Prompt),
@@ -299,7 +301,7 @@ impl RunState {
         match &self.phase {
             Phase::Step if self.is_unconditioned() => Next::Condition,
             Phase::Step => self.ask(PredictorName::Step, self.step_prompt.clone()),
-            Phase::Record(event) => Next::Record(event.clone()),
+            Phase::Record(event) | Phase::Adapt(event) => Next::Record(event.clone()),
             Phase::Act(calls) => self.next_action(calls),
             Phase::Summarise { covers, .. } => {
                 let entries = compact::summary_request(self, *covers, self.overflow);

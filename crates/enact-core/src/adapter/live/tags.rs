@@ -54,48 +54,36 @@ fn label(tag: &str) -> &str {
 
 impl Reads for TagReader {
     fn take(&mut self, text: &str, tell: &mut Tell<'_>) {
-        let mut data = String::new();
-        for c in text.chars() {
-            match (self.held.chars().next(), c) {
-                // A bracket or an ampersand that was none begins anew.
-                (_, '<' | '&') => {
-                    data.push_str(&std::mem::take(&mut self.held));
-                    self.held.push(c);
+        self.held.push_str(text);
+        loop {
+            let start = self.held.find(['<', '&']).unwrap_or(self.held.len());
+            let data: String = self.held.drain(..start).collect();
+            self.fields.push(&data, tell);
+            let (end, longest) = match self.held.chars().next() {
+                Some('<') => ('>', LONGEST_TAG),
+                Some(_) => (';', LONGEST_ENTITY),
+                None => return,
+            };
+            if self.held.starts_with("<![CDATA[") {
+                // It is told when it is whole.
+                self.fields.close();
+            }
+            // A bracket or an ampersand that was none begins anew.
+            let next = self.held[1..].find(['<', '&', end]).map(|at| at + 1);
+            let is_whole = next.is_some_and(|at| self.held[at..].starts_with(end));
+            let length = match next {
+                None if self.held.len() <= longest => return,
+                None => self.held.len(),
+                Some(at) => at + usize::from(is_whole),
+            };
+            let piece: String = self.held.drain(..length).collect();
+            match end {
+                '>' if is_whole && length <= longest && self.is_known(&piece) => {
+                    self.turn(&piece);
                 }
-                (None, c) => data.push(c),
-                (Some('<'), '>') => {
-                    self.held.push(c);
-                    let tag = std::mem::take(&mut self.held);
-                    if self.is_known(&tag) {
-                        self.fields.push(&data, tell);
-                        data.clear();
-                        self.turn(&tag);
-                    } else {
-                        data.push_str(&tag);
-                    }
-                }
-                (Some('&'), ';') => {
-                    self.held.push(c);
-                    let entity = std::mem::take(&mut self.held);
-                    data.push_str(&xml::unescape(&entity));
-                }
-                (Some(first), c) => {
-                    self.held.push(c);
-                    let longest = if first == '<' {
-                        LONGEST_TAG
-                    } else {
-                        LONGEST_ENTITY
-                    };
-                    if self.held == "<![CDATA[" {
-                        // It is told when it is whole.
-                        self.held.clear();
-                        self.fields.close();
-                    } else if self.held.len() > longest {
-                        data.push_str(&std::mem::take(&mut self.held));
-                    }
-                }
+                ';' if is_whole => self.fields.push(&xml::unescape(&piece), tell),
+                _ => self.fields.push(&piece, tell),
             }
         }
-        self.fields.push(&data, tell);
     }
 }
