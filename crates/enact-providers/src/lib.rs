@@ -29,6 +29,7 @@ mod genai;
 mod hosted;
 mod http;
 pub mod openai;
+mod portable;
 mod probe;
 mod provider;
 

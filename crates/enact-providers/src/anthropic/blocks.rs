@@ -1,10 +1,9 @@
 //! Messages as content blocks.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::http::json::{
-    portable_arguments, portable_name, push_separated, push_string, push_value,
-};
+use crate::http::json::encoded;
+use crate::portable::{call_id, portable_arguments, portable_id, portable_name};
 use enact_core::model::{Image, ImageSource, Message, Part, RawCall};
 
 /// The field of an assistant message under which what the provider wants back is kept.
@@ -38,116 +37,69 @@ impl Role {
 
 /// The content blocks of a message, separated by commas; at least one.
 pub(super) fn encode(message: &Message) -> String {
-    let mut out = String::new();
     match message {
-        Message::System { text } => push_text(&mut out, text),
-        Message::User { parts } => push_parts(&mut out, parts),
+        Message::System { text } => text_block(text),
+        Message::User { parts } => said(parts),
         Message::Assistant {
             text,
             calls,
             opaque,
-        } => push_assistant(&mut out, text, calls, opaque.as_ref()),
-        Message::Tool { call_id, parts, .. } => {
-            out.push_str("{\"type\":\"tool_result\",\"tool_use_id\":");
-            push_string(&mut out, &portable_id(call_id));
-            out.push_str(",\"content\":[");
-            push_parts(&mut out, parts);
-            out.push_str("]}");
-        }
+        } => assistant(text, calls, opaque.as_ref()),
+        Message::Tool { call_id, parts, .. } => format!(
+            r#"{{"type":"tool_result","tool_use_id":{},"content":[{}]}}"#,
+            encoded(&portable_id(call_id)),
+            said(parts)
+        ),
     }
-    out
 }
 
-fn push_assistant(out: &mut String, text: &str, calls: &[RawCall], opaque: Option<&Value>) {
+fn assistant(text: &str, calls: &[RawCall], opaque: Option<&Value>) -> String {
     // Thinking comes first: the provider checks that it does.
     let thinking = opaque.and_then(|opaque| opaque.get(OPAQUE)?.get("thinking")?.as_array());
-    for block in thinking.into_iter().flatten() {
-        push_comma(out);
-        push_value(out, block);
-    }
-    if !text.trim().is_empty() || (out.is_empty() && calls.is_empty()) {
-        push_comma(out);
-        push_text(out, text);
+    let mut blocks: Vec<String> = thinking.into_iter().flatten().map(encoded).collect();
+    if !text.trim().is_empty() || (blocks.is_empty() && calls.is_empty()) {
+        blocks.push(text_block(text));
     }
     for (index, call) in calls.iter().enumerate() {
-        push_comma(out);
-        out.push_str("{\"type\":\"tool_use\",\"id\":");
-        match &call.id {
-            Some(id) => push_string(out, &portable_id(id)),
-            None => push_string(out, &format!("call_{index}")),
-        }
-        out.push_str(",\"name\":");
-        push_string(out, &portable_name(&call.name));
-        out.push_str(",\"input\":");
-        out.push_str(portable_arguments(&call.arguments));
-        out.push('}');
+        blocks.push(format!(
+            r#"{{"type":"tool_use","id":{},"name":{},"input":{}}}"#,
+            encoded(&portable_id(&call_id(call, index))),
+            encoded(&portable_name(&call.name)),
+            portable_arguments(&call.arguments)
+        ));
+    }
+    blocks.join(",")
+}
+
+fn said(parts: &[Part]) -> String {
+    let said = parts.iter().filter_map(|part| match part {
+        Part::Text(text) => (!text.trim().is_empty()).then(|| text_block(text)),
+        Part::Image(image) => Some(image_block(image)),
+    });
+    let said: Vec<String> = said.collect();
+    match said.is_empty() {
+        true => text_block(""),
+        false => said.join(","),
     }
 }
 
-/// Ids of other providers may have characters that are refused here.
-fn portable_id(id: &str) -> String {
-    let allowed = |character: char| match character {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => character,
-        _ => '_',
-    };
-    id.chars().map(allowed).collect()
+fn text_block(text: &str) -> String {
+    let is_empty = text.trim().is_empty();
+    encoded(&json!({"type": "text", "text": if is_empty { NO_TEXT } else { text }}))
 }
 
-fn push_parts(out: &mut String, parts: &[Part]) {
-    let said = parts.iter().filter(|part| match part {
-        Part::Text(text) => !text.trim().is_empty(),
-        Part::Image(_) => true,
-    });
-    let said: Vec<&Part> = said.collect();
-    if said.is_empty() {
-        return push_text(out, "");
-    }
-    push_separated(out, said, |out, part| match part {
-        Part::Text(text) => push_text(out, text),
-        Part::Image(image) => push_image(out, image),
-    });
-}
-
-pub(super) fn push_text(out: &mut String, text: &str) {
-    out.push_str("{\"type\":\"text\",\"text\":");
-    push_string(
-        out,
-        if text.trim().is_empty() {
-            NO_TEXT
-        } else {
-            text
-        },
-    );
-    out.push('}');
-}
-
-fn push_image(out: &mut String, image: &Image) {
-    out.push_str("{\"type\":\"image\",\"source\":{");
-    match &image.source {
-        ImageSource::Url(url) => {
-            out.push_str("\"type\":\"url\",\"url\":");
-            push_string(out, url);
-        }
+fn image_block(image: &Image) -> String {
+    let source = match &image.source {
+        ImageSource::Url(url) => json!({"type": "url", "url": url}),
         ImageSource::Base64(data) => {
-            out.push_str("\"type\":\"base64\",\"media_type\":");
-            push_string(out, &image.media_type);
-            out.push_str(",\"data\":");
-            push_string(out, data);
+            json!({"type": "base64", "media_type": image.media_type, "data": data})
         }
-    }
-    out.push_str("}}");
-}
-
-fn push_comma(out: &mut String) {
-    if !out.is_empty() {
-        out.push(',');
-    }
+    };
+    encoded(&json!({"type": "image", "source": source}))
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn blocks(message: &Message) -> Value {

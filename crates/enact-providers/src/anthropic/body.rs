@@ -3,10 +3,13 @@
 //! The body is written by hand for its order: tools and instructions come first, so that what a
 //! longer prompt shares with a shorter one comes first, too.
 
+use std::fmt::Write as _;
+
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::blocks::{self, Role};
-use crate::http::json::{Fields, push_separated, push_string, push_value};
+use crate::http::json::{Fields, encoded, push_value};
 use enact_core::model::{
     Delivery, Function, Message, ModelError, ModelErrorKind, ModelOptions, Request, ResponseFormat,
     ToolChoice,
@@ -43,69 +46,34 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
         true => Thinking::Unsaid,
         false => Thinking::of(options),
     };
-    // The messages, and what stands before them.
-    let room = request.prompt.room() + 1024;
-    let mut fields = Fields::new(&options.extra, &RESERVED, room)?;
-    fields.put(
-        "model",
-        Some(|out: &mut String| push_string(out, shape.model)),
-    );
+    let mut fields = Fields::new(request, &RESERVED)?;
+    fields.put("model", Some(shape.model));
     let is_streamed = request.delivery == Delivery::Streamed;
-    fields.put(
-        "stream",
-        is_streamed.then_some(|out: &mut String| out.push_str("true")),
-    );
-    fields.put_number("max_tokens", Some(thinking.max_tokens(options.max_tokens)));
-    fields.put_number(
-        "temperature",
-        options
-            .temperature
-            .filter(|value| value.is_finite() && !thinking.is_on()),
-    );
-    put_value(&mut fields, "thinking", thinking.field());
-    put_value(&mut fields, "output_config", thinking.output_config());
-    fields.put(
-        "stop_sequences",
-        (!request.stop.is_empty()).then_some(|out: &mut String| {
-            out.push('[');
-            push_separated(out, &request.stop, |out, text| push_string(out, text));
-            out.push(']');
-        }),
-    );
+    fields.put("stream", is_streamed.then_some(true));
+    fields.put("max_tokens", Some(thinking.max_tokens(options.max_tokens)));
+    let temperature = options.temperature.filter(|value| value.is_finite());
+    fields.put("temperature", temperature.filter(|_| !thinking.is_on()));
+    fields.put("thinking", thinking.field());
+    fields.put("output_config", thinking.output_config());
+    let stop = Some(&request.stop).filter(|stop| !stop.is_empty());
+    fields.put("stop_sequences", stop);
     let system = system_text(request);
-    put_tools(
-        &mut fields,
-        request,
-        shape.has_breakpoints && system.is_empty(),
-    )?;
-    put_value(
-        &mut fields,
-        "tool_choice",
-        tool_choice(request, thinking.is_on()),
-    );
-    fields.put(
-        "system",
-        (!system.is_empty()).then_some(|out: &mut String| {
-            out.push('[');
-            blocks::push_text(out, &system);
-            if shape.has_breakpoints {
-                mark(out);
-            }
-            out.push(']');
-        }),
-    );
+    let is_marked = shape.has_breakpoints && system.is_empty();
+    put_tools(&mut fields, request, is_marked)?;
+    fields.put("tool_choice", tool_choice(request, thinking.is_on()));
+    let system = (!system.is_empty()).then(|| {
+        let mut block = json!({"type": "text", "text": system});
+        if shape.has_breakpoints {
+            block["cache_control"] = json!({"type": "ephemeral"});
+        }
+        [block]
+    });
+    fields.put("system", system);
     let mut out = fields.finish();
     out.push_str(",\"messages\":[");
     push_turns(&mut out, shape, request);
     out.push_str("]}");
     Ok(out)
-}
-
-fn put_value(fields: &mut Fields<'_>, key: &'static str, value: Option<Value>) {
-    fields.put(
-        key,
-        value.map(|value| move |out: &mut String| push_value(out, &value)),
-    );
 }
 
 /// The instructions with which the prompt begins.
@@ -142,13 +110,11 @@ fn push_turns(out: &mut String, shape: Shape<'_>, request: &Request) {
             mark(turn);
         }
     }
-    push_separated(out, turns, |out, (role, turn)| {
-        out.push_str("{\"role\":\"");
-        out.push_str(role.as_str());
-        out.push_str("\",\"content\":[");
-        out.push_str(&turn);
-        out.push_str("]}");
-    });
+    for (index, (role, turn)) in turns.iter().enumerate() {
+        let (comma, role) = (if index > 0 { "," } else { "" }, role.as_str());
+        // Writing to a string cannot fail.
+        let _ = write!(out, r#"{comma}{{"role":"{role}","content":[{turn}]}}"#);
+    }
 }
 
 /// Sets a breakpoint behind the last block.
@@ -178,51 +144,48 @@ fn put_tools(
             format!("a tool cannot be called `{ANSWER_TOOL}` beside a response format: rename it"),
         ));
     }
-    let has_tools = has_answer || !request.tools.is_empty();
-    fields.put(
-        "tools",
-        has_tools.then_some(|out: &mut String| {
-            out.push('[');
-            request.tools.write_wire(DIALECT, out, encode_functions);
-            if let Some(schema) = answer {
-                if !request.tools.is_empty() {
-                    out.push(',');
-                }
-                let description = ANSWER_DESCRIPTION;
-                push_function(out, ANSWER_TOOL, description, &schema);
-            }
-            if is_marked {
-                mark(out);
-            }
-            out.push(']');
-        }),
-    );
+    if !has_answer && request.tools.is_empty() {
+        return Ok(());
+    }
+    let out = fields.begin("tools");
+    out.push('[');
+    request.tools.write_wire(DIALECT, out, encode_functions);
+    if let Some(input_schema) = &answer {
+        if !request.tools.is_empty() {
+            out.push(',');
+        }
+        push_value(
+            out,
+            &Tool {
+                name: ANSWER_TOOL,
+                description: ANSWER_DESCRIPTION,
+                input_schema,
+            },
+        );
+    }
+    if is_marked {
+        mark(out);
+    }
+    out.push(']');
     Ok(())
 }
 
-fn encode_functions(functions: &[Function]) -> String {
-    let mut out = String::new();
-    push_separated(&mut out, functions, |out, function| {
-        push_function(
-            out,
-            &function.name,
-            &function.description,
-            &function.parameters,
-        );
-    });
-    out
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    input_schema: &'a Value,
 }
 
-fn push_function(out: &mut String, name: &str, description: &str, schema: &Value) {
-    out.push_str("{\"name\":");
-    push_string(out, name);
-    if !description.is_empty() {
-        out.push_str(",\"description\":");
-        push_string(out, description);
-    }
-    out.push_str(",\"input_schema\":");
-    push_value(out, schema);
-    out.push('}');
+fn encode_functions(functions: &[Function]) -> String {
+    let tools = functions.iter().map(|function| Tool {
+        name: &function.name,
+        description: &function.description,
+        input_schema: &function.parameters,
+    });
+    let list = encoded(&tools.collect::<Vec<_>>());
+    list[1..list.len() - 1].to_owned()
 }
 
 fn tool_choice(request: &Request, is_thinking: bool) -> Option<Value> {

@@ -11,6 +11,8 @@ use genai::chat::{
 };
 use serde_json::{Map, Value};
 
+use crate::portable::{call_id, images, portable_arguments, shown_by};
+
 /// The field of an assistant message under which what the provider wants back is kept.
 pub(crate) const OPAQUE: &str = "genai";
 
@@ -45,8 +47,7 @@ fn messages(kind: AdapterKind, request: &Request) -> Vec<ChatMessage> {
             results.push(result.with_fn_name(name.as_str()));
             let mut images = images(parts).peekable();
             if images.peek().is_some() {
-                let title = format!("Images returned by `{name}` ({call_id}):");
-                pictures.push(ContentPart::from_text(title));
+                pictures.push(ContentPart::from_text(shown_by(name, call_id)));
                 pictures.extend(images.map(picture));
             }
             continue;
@@ -106,22 +107,14 @@ fn assistant(
         let signatures = kept.and_then(|kept| kept["calls"].get(index));
         let signatures = signatures.and_then(|list| serde_json::from_value(list.clone()).ok());
         parts.push(ContentPart::ToolCall(ToolCall {
-            call_id: call.id.clone().unwrap_or_else(|| format!("call_{index}")),
+            call_id: call_id(call, index).into_owned(),
             fn_name: call.name.clone(),
-            fn_arguments: arguments(&call.arguments),
+            fn_arguments: serde_json::from_str(portable_arguments(&call.arguments))
+                .unwrap_or_default(),
             thought_signatures: signatures,
         }));
     }
     MessageContent::from_parts(parts)
-}
-
-/// The arguments if they are a JSON object; providers refuse anything else, and with it the whole
-/// conversation.
-fn arguments(text: &str) -> Value {
-    match serde_json::from_str::<Value>(text) {
-        Ok(object @ Value::Object(_)) => object,
-        _ => Value::Object(Map::new()),
-    }
 }
 
 fn part(part: &Part) -> ContentPart {
@@ -129,13 +122,6 @@ fn part(part: &Part) -> ContentPart {
         Part::Text(text) => ContentPart::from_text(text.as_str()),
         Part::Image(image) => picture(image),
     }
-}
-
-fn images(parts: &[Part]) -> impl Iterator<Item = &Image> {
-    parts.iter().filter_map(|part| match part {
-        Part::Image(image) => Some(image),
-        Part::Text(_) => None,
-    })
 }
 
 fn picture(image: &Image) -> ContentPart {

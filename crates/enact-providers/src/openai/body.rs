@@ -3,12 +3,14 @@
 //! The body is written by hand for its order: everything but the messages comes first, so a
 //! request for a longer prompt begins, byte for byte, with the request for the shorter one.
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::spared::{Extra, Spared};
-use crate::http::json::{
-    Fields, portable_arguments, portable_name, push_field, push_separated, push_string, push_value,
-};
+use crate::http::json::{Fields, encoded, push_value};
+use crate::portable::{call_id, images, portable_arguments, portable_name, shown_by};
 use enact_core::model::{
     Delivery, Function, Image, Message, ModelError, Part, RawCall, Request, ResponseFormat,
     ToolChoice,
@@ -17,8 +19,9 @@ use enact_core::model::{
 const DIALECT: &str = "openai";
 /// Fields that the client depends on: what it reads back follows from them.
 const RESERVED: [&str; 3] = ["messages", "stream", "tools"];
-/// What other protocols want back; servers refuse fields that they do not know.
-const FOREIGN: [&str; 2] = ["anthropic", "genai"];
+/// What is not given back as it came: it is written already, or other protocols want it, and servers
+/// refuse fields that they do not know.
+const NOT_RETURNED: [&str; 5] = ["role", "content", "tool_calls", "anthropic", "genai"];
 
 /// What differs from server to server.
 #[derive(Debug, Clone, Copy)]
@@ -37,13 +40,8 @@ pub(super) struct Shape<'a> {
 /// The whole body of a request.
 pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, ModelError> {
     let options = &request.options;
-    // The messages, and what stands before them.
-    let room = request.prompt.room() + 1024;
-    let mut fields = Fields::new(&options.extra, &RESERVED, room)?;
-    fields.put(
-        "model",
-        Some(|out: &mut String| push_string(out, shape.model)),
-    );
+    let mut fields = Fields::new(request, &RESERVED)?;
+    fields.put("model", Some(shape.model));
     let has_tools = !request.tools.is_empty();
     let may_stream = !(has_tools && shape.spared.has(Extra::StreamedTools));
     match request.delivery {
@@ -52,63 +50,36 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
             fields.leave_out("stream_options");
         }
         _ => {
-            fields.put("stream", Some(|out: &mut String| out.push_str("true")));
+            let counts = !shape.spared.has(Extra::StreamOptions);
+            fields.put("stream", Some(true));
             fields.put(
                 "stream_options",
-                (!shape.spared.has(Extra::StreamOptions))
-                    .then_some(|out: &mut String| out.push_str("{\"include_usage\":true}")),
+                counts.then(|| json!({"include_usage": true})),
             );
         }
     }
-    fields.put_number(
-        "temperature",
-        options.temperature.filter(|value| value.is_finite()),
-    );
-    fields.put_number(shape.max_tokens, options.max_tokens);
-    fields.put_number("seed", options.seed);
-    fields.put(
-        "reasoning_effort",
-        options
-            .reasoning_effort
-            .as_ref()
-            .map(|effort| move |out: &mut String| push_string(out, effort)),
-    );
-
-    fields.put(
-        "tools",
-        has_tools.then_some(|out: &mut String| {
-            request.tools.write_wire(DIALECT, out, encode_functions);
-        }),
-    );
-    fields.put(
-        "parallel_tool_calls",
-        (has_tools && !shape.spared.has(Extra::ParallelToolCalls))
-            .then_some(|out: &mut String| out.push_str("true")),
-    );
+    let temperature = options.temperature.filter(|value| value.is_finite());
+    fields.put("temperature", temperature);
+    fields.put(shape.max_tokens, options.max_tokens);
+    fields.put("seed", options.seed);
+    fields.put("reasoning_effort", options.reasoning_effort.as_deref());
+    if has_tools {
+        let out = fields.begin("tools");
+        request.tools.write_wire(DIALECT, out, encode_functions);
+    }
+    let is_parallel = has_tools && !shape.spared.has(Extra::ParallelToolCalls);
+    fields.put("parallel_tool_calls", is_parallel.then_some(true));
     let choice = match &request.tool_choice {
         ToolChoice::Auto if shape.demands_calls => &ToolChoice::Required,
         choice => choice,
     };
     // Servers refuse a choice among no tools, and `auto` is what they do unasked.
     let is_taken = has_tools && !shape.spared.has(Extra::ToolChoice);
-    let is_told = is_taken && *choice != ToolChoice::Auto;
-    fields.put(
-        "tool_choice",
-        is_told.then_some(|out: &mut String| push_tool_choice(out, choice)),
-    );
-    fields.put(
-        "response_format",
-        (request.response_format != ResponseFormat::Text)
-            .then_some(|out: &mut String| push_response_format(out, &request.response_format)),
-    );
-    fields.put(
-        "stop",
-        (!request.stop.is_empty()).then_some(|out: &mut String| {
-            out.push('[');
-            push_separated(out, &request.stop, |out, text| push_string(out, text));
-            out.push(']');
-        }),
-    );
+    let choice = tool_choice(choice).filter(|_| is_taken);
+    fields.put("tool_choice", choice);
+    fields.put("response_format", response_format(&request.response_format));
+    let stop = Some(&request.stop).filter(|stop| !stop.is_empty());
+    fields.put("stop", stop);
 
     let mut out = fields.finish();
     out.push_str(",\"messages\":[");
@@ -122,122 +93,109 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
     Ok(out)
 }
 
-fn encode_functions(functions: &[Function]) -> String {
-    let mut out = String::from("[");
-    push_separated(&mut out, functions, |out, function| {
-        out.push_str("{\"type\":\"function\",\"function\":{\"name\":");
-        push_string(out, &function.name);
-        if !function.description.is_empty() {
-            out.push_str(",\"description\":");
-            push_string(out, &function.description);
-        }
-        out.push_str(",\"parameters\":");
-        push_value(out, &function.parameters);
-        out.push_str("}}");
-    });
-    out.push(']');
-    out
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "function")]
+struct Tool<'a> {
+    function: Described<'a>,
 }
 
-fn push_tool_choice(out: &mut String, choice: &ToolChoice) {
+#[derive(Serialize)]
+struct Described<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    parameters: &'a Value,
+}
+
+fn encode_functions(functions: &[Function]) -> String {
+    let tools = functions.iter().map(|function| Tool {
+        function: Described {
+            name: &function.name,
+            description: &function.description,
+            parameters: &function.parameters,
+        },
+    });
+    encoded(&tools.collect::<Vec<_>>())
+}
+
+fn tool_choice(choice: &ToolChoice) -> Option<Value> {
     match choice {
-        ToolChoice::Auto => out.push_str("\"auto\""),
-        ToolChoice::Required => out.push_str("\"required\""),
-        ToolChoice::None => out.push_str("\"none\""),
-        ToolChoice::Named(name) => {
-            out.push_str("{\"type\":\"function\",\"function\":{\"name\":");
-            push_string(out, name);
-            out.push_str("}}");
-        }
+        ToolChoice::Auto => None,
+        ToolChoice::Required => Some(json!("required")),
+        ToolChoice::None => Some(json!("none")),
+        ToolChoice::Named(name) => Some(json!({"type": "function", "function": {"name": name}})),
     }
 }
 
-fn push_response_format(out: &mut String, format: &ResponseFormat) {
+#[derive(Serialize)]
+#[serde(tag = "type", content = "json_schema", rename_all = "snake_case")]
+enum Format<'a> {
+    JsonObject,
+    JsonSchema {
+        name: Cow<'a, str>,
+        schema: &'a Value,
+        /// Strict mode takes only a part of JSON Schema and refuses the rest.
+        strict: bool,
+    },
+}
+
+fn response_format(format: &ResponseFormat) -> Option<Format<'_>> {
     match format {
-        ResponseFormat::Text => out.push_str("{\"type\":\"text\"}"),
-        ResponseFormat::JsonObject => out.push_str("{\"type\":\"json_object\"}"),
-        ResponseFormat::Schema { name, schema } => {
-            out.push_str("{\"type\":\"json_schema\",\"json_schema\":{\"name\":");
-            push_string(out, &portable_name(name));
-            out.push_str(",\"schema\":");
-            push_value(out, schema);
-            // Strict mode takes only a part of JSON Schema and refuses the rest.
-            out.push_str(",\"strict\":false}}");
-        }
+        ResponseFormat::Text => None,
+        ResponseFormat::JsonObject => Some(Format::JsonObject),
+        ResponseFormat::Schema { name, schema } => Some(Format::JsonSchema {
+            name: portable_name(name),
+            schema,
+            strict: false,
+        }),
     }
 }
 
 fn encode_message(message: &Message) -> String {
-    let mut out = String::with_capacity(message.bytes() + 128);
-    match message {
-        Message::System { text } => {
-            out.push_str("{\"role\":\"system\",\"content\":");
-            push_string(&mut out, text);
+    encoded(&match message {
+        Message::System { text } => json!({"role": "system", "content": text}),
+        Message::User { parts } if images(parts).next().is_some() => {
+            let parts: Vec<Value> = parts.iter().map(part).collect();
+            json!({"role": "user", "content": parts})
         }
-        Message::User { parts } => {
-            out.push_str("{\"role\":\"user\",\"content\":");
-            if images(parts).next().is_none() {
-                push_string(&mut out, &message.text());
-            } else {
-                out.push('[');
-                push_separated(&mut out, parts, push_part);
-                out.push(']');
-            }
-        }
+        Message::User { .. } => json!({"role": "user", "content": message.text()}),
         Message::Assistant {
             text,
             calls,
             opaque,
-        } => push_assistant(&mut out, text, calls, opaque.as_ref()),
+        } => assistant(text, calls, opaque.as_ref()),
         Message::Tool { call_id, parts, .. } => {
-            out.push_str("{\"role\":\"tool\",\"tool_call_id\":");
-            push_string(&mut out, call_id);
-            out.push_str(",\"content\":");
-            let text = message.text();
+            let mut text = message.text();
             if text.is_empty() && images(parts).next().is_some() {
-                push_string(&mut out, "The images follow in the next message.");
-            } else {
-                push_string(&mut out, &text);
+                text.push_str("The images follow in the next message.");
             }
+            json!({"role": "tool", "tool_call_id": call_id, "content": text})
         }
-    }
-    out.push('}');
-    out
+    })
 }
 
-fn push_assistant(out: &mut String, text: &str, calls: &[RawCall], opaque: Option<&Value>) {
-    out.push_str("{\"role\":\"assistant\",\"content\":");
-    if text.is_empty() && !calls.is_empty() {
-        out.push_str("null");
-    } else {
-        push_string(out, text);
-    }
+fn assistant(text: &str, calls: &[RawCall], opaque: Option<&Value>) -> Value {
+    let is_silent = text.is_empty() && !calls.is_empty();
+    let content = Some(text).filter(|_| !is_silent);
+    let mut message = json!({"role": "assistant", "content": content});
     if !calls.is_empty() {
-        out.push_str(",\"tool_calls\":[");
-        push_separated(out, calls.iter().enumerate(), |out, (index, call)| {
-            out.push_str("{\"id\":");
-            match &call.id {
-                Some(id) => push_string(out, id),
-                None => push_string(out, &format!("call_{index}")),
-            }
-            out.push_str(",\"type\":\"function\",\"function\":{\"name\":");
-            push_string(out, &portable_name(&call.name));
-            out.push_str(",\"arguments\":");
-            push_string(out, portable_arguments(&call.arguments));
-            out.push('}');
+        let calls = calls.iter().enumerate().map(|(index, call)| {
+            let mut written = json!({
+                "id": call_id(call, index),
+                "type": "function",
+                "function": {
+                    "name": portable_name(&call.name),
+                    "arguments": portable_arguments(&call.arguments),
+                },
+            });
             let extras = opaque.and_then(|opaque| opaque.get("tool_calls")?.get(index));
-            if let Some(Value::Object(extras)) = extras {
-                push_fields(out, extras, |key| matches!(key, "id" | "type" | "function"));
-            }
-            out.push('}');
+            add(&mut written, extras, &["id", "type", "function"]);
+            written
         });
-        out.push(']');
+        message["tool_calls"] = calls.collect();
     }
-    if let Some(Value::Object(fields)) = opaque {
-        push_fields(out, fields, |key| {
-            matches!(key, "role" | "content" | "tool_calls") || FOREIGN.contains(&key)
-        });
-    }
+    add(&mut message, opaque, &NOT_RETURNED);
+    message
 }
 
 /// Pictures that tools returned, held back until every result of the turn is written.
@@ -245,12 +203,12 @@ fn push_assistant(out: &mut String, text: &str, calls: &[RawCall], opaque: Optio
 /// Most servers refuse pictures in tool messages, and all refuse another message between the
 /// results of one turn. A user message behind the last result is what works everywhere.
 #[derive(Default)]
-struct Pictures<'a> {
-    pending: Vec<(&'a str, &'a str, &'a [Part])>,
+struct Pictures {
+    pending: Vec<Value>,
 }
 
-impl<'a> Pictures<'a> {
-    fn after(&mut self, message: &'a Message, next: Option<&'a Message>, out: &mut String) {
+impl Pictures {
+    fn after(&mut self, message: &Message, next: Option<&Message>, out: &mut String) {
         if let Message::Tool {
             call_id,
             name,
@@ -258,58 +216,38 @@ impl<'a> Pictures<'a> {
         } = message
             && images(parts).next().is_some()
         {
-            self.pending.push((name, call_id, parts));
+            self.pending.push(text_part(&shown_by(name, call_id)));
+            self.pending.extend(images(parts).map(image_part));
         }
         if self.pending.is_empty() || matches!(next, Some(Message::Tool { .. })) {
             return;
         }
-        out.push_str(",{\"role\":\"user\",\"content\":[");
-        push_separated(
-            out,
-            self.pending.drain(..),
-            |out, (name, call_id, parts)| {
-                push_text_part(out, &format!("Images returned by `{name}` ({call_id}):"));
-                for image in images(parts) {
-                    out.push(',');
-                    push_image_part(out, image);
-                }
-            },
-        );
-        out.push_str("]}");
+        let parts = std::mem::take(&mut self.pending);
+        out.push(',');
+        push_value(out, &json!({"role": "user", "content": parts}));
     }
 }
 
-/// Writes what the provider handed over, except what is written already or not for it.
-fn push_fields(out: &mut String, fields: &Map<String, Value>, is_left_out: impl Fn(&str) -> bool) {
-    for (key, value) in fields {
-        if !is_left_out(key) {
-            push_field(out, key, value);
-        }
+/// Adds what the provider handed over, except what is written already or not for it.
+fn add(to: &mut Value, fields: Option<&Value>, left_out: &[&str]) {
+    if let (Value::Object(to), Some(Value::Object(fields))) = (to, fields) {
+        let more = fields.iter();
+        let more = more.filter(|(key, _)| !left_out.contains(&key.as_str()));
+        to.extend(more.map(|(key, value)| (key.clone(), value.clone())));
     }
 }
 
-fn images(parts: &[Part]) -> impl Iterator<Item = &Image> {
-    parts.iter().filter_map(|part| match part {
-        Part::Image(image) => Some(image),
-        Part::Text(_) => None,
-    })
-}
-
-fn push_part(out: &mut String, part: &Part) {
+fn part(part: &Part) -> Value {
     match part {
-        Part::Text(text) => push_text_part(out, text),
-        Part::Image(image) => push_image_part(out, image),
+        Part::Text(text) => text_part(text),
+        Part::Image(image) => image_part(image),
     }
 }
 
-fn push_text_part(out: &mut String, text: &str) {
-    out.push_str("{\"type\":\"text\",\"text\":");
-    push_string(out, text);
-    out.push('}');
+fn text_part(text: &str) -> Value {
+    json!({"type": "text", "text": text})
 }
 
-fn push_image_part(out: &mut String, image: &Image) {
-    out.push_str("{\"type\":\"image_url\",\"image_url\":{\"url\":");
-    push_string(out, &image.url());
-    out.push_str("}}");
+fn image_part(image: &Image) -> Value {
+    json!({"type": "image_url", "image_url": {"url": image.url()}})
 }
