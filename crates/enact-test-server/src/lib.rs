@@ -26,7 +26,6 @@ mod gate;
 mod http;
 mod reply;
 mod server;
-mod source;
 mod turn;
 
 #[cfg(feature = "otlp")]

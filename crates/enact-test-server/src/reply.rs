@@ -1,6 +1,6 @@
 //! A scripted reply in the two forms of the chat-completions protocol.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub(crate) const DONE: &[u8] = b"data: [DONE]\n\n";
 const MODEL: &str = "test-model";
@@ -65,14 +65,13 @@ impl Reply {
                 })
             })
             .collect();
-        let mut message = Map::new();
-        message.insert("role".into(), "assistant".into());
-        message.insert("content".into(), text_or_null(&self.text));
+        let text = Some(&self.text).filter(|text| !text.is_empty());
+        let mut message = json!({"role": "assistant", "content": text});
         if !self.reasoning.is_empty() {
-            message.insert("reasoning_content".into(), self.reasoning.clone().into());
+            message["reasoning_content"] = self.reasoning.clone().into();
         }
         if !calls.is_empty() {
-            message.insert("tool_calls".into(), calls.into());
+            message["tool_calls"] = calls.into();
         }
         json!({
             "id": "chatcmpl-test",
@@ -197,12 +196,4 @@ fn chunk(choices: Value) -> Value {
         "model": MODEL,
         "choices": choices,
     })
-}
-
-fn text_or_null(text: &str) -> Value {
-    if text.is_empty() {
-        Value::Null
-    } else {
-        text.into()
-    }
 }

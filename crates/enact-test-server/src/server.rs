@@ -1,5 +1,7 @@
 //! The server: takes connections, plays the script, remembers what it was asked.
 
+use std::collections::VecDeque;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,21 +14,18 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::http::{self, Connection, Received};
 use crate::reply::Ending;
-use crate::source::{Paths, Source};
 use crate::turn::{Payload, Turn};
 
 const CHAT_PATH: &str = "/v1/chat/completions";
 
 /// A server that plays a script, or answers by a function of the request. It stops when it is
 /// dropped.
-#[derive(Debug)]
 pub struct TestServer {
     base_url: String,
     shared: Arc<Shared>,
     running: Running,
 }
 
-#[derive(Debug)]
 enum Running {
     Task(AbortHandle),
     Thread {
@@ -35,9 +34,21 @@ enum Running {
     },
 }
 
-#[derive(Debug)]
+type Function = Box<dyn Fn(&Received) -> Turn + Send + Sync>;
+
+/// Which requests are answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Paths {
+    /// Those for chat completions; others are not found.
+    Chat,
+    /// All, whatever their method and path.
+    Any,
+}
+
 struct Shared {
     paths: Paths,
+    /// Gives the turn for each request, in place of the script.
+    function: Option<Function>,
     played: Mutex<Played>,
     /// How many requests came in, for those who wait for them.
     arrivals: watch::Sender<usize>,
@@ -45,26 +56,36 @@ struct Shared {
     hangups: watch::Sender<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Default)]
 struct Played {
-    source: Source,
+    script: VecDeque<Turn>,
     requests: Vec<Received>,
     overrun: usize,
     calls: usize,
 }
 
 impl Shared {
-    fn new(source: Source, paths: Paths) -> Self {
+    fn playing(turns: impl IntoIterator<Item = Turn>, paths: Paths) -> Self {
+        let played = Played {
+            script: turns.into_iter().collect(),
+            ..Played::default()
+        };
         Self {
             paths,
-            played: Mutex::new(Played {
-                source,
-                requests: Vec::new(),
-                overrun: 0,
-                calls: 0,
-            }),
+            function: None,
+            played: Mutex::new(played),
             arrivals: watch::Sender::default(),
             hangups: watch::Sender::default(),
+        }
+    }
+
+    fn answering(
+        function: impl Fn(&Received) -> Turn + Send + Sync + 'static,
+        paths: Paths,
+    ) -> Self {
+        Self {
+            function: Some(Box::new(function)),
+            ..Self::playing([], paths)
         }
     }
 
@@ -86,25 +107,20 @@ impl Shared {
                 &format!("no such address: `{asked}`, ask `POST {CHAT_PATH}`"),
             );
         }
-        let mut turn = match &mut played.source {
-            Source::Script(turns) => {
-                let Some(turn) = turns.pop_front() else {
-                    played.overrun += 1;
-                    return failure(
-                        500,
-                        &format!("the script has no turn left for request {number}"),
-                    );
-                };
-                turn
-            }
-            Source::Function(function) => {
-                let function = Arc::clone(function);
-                // It may take its time, and ask what came before.
-                drop(played);
-                let turn = function(received);
-                played = self.played();
-                turn
-            }
+        let mut turn = if let Some(function) = &self.function {
+            // It may take its time, and ask what came before.
+            drop(played);
+            let turn = function(received);
+            played = self.played();
+            turn
+        } else if let Some(turn) = played.script.pop_front() {
+            turn
+        } else {
+            played.overrun += 1;
+            return failure(
+                500,
+                &format!("the script has no turn left for request {number}"),
+            );
         };
         if let Payload::Reply(reply) = &mut turn.payload {
             reply.assign_ids(&mut played.calls);
@@ -122,7 +138,7 @@ impl TestServer {
     /// # Panics
     /// When no port can be opened.
     pub async fn start(turns: impl IntoIterator<Item = Turn>) -> Self {
-        Self::on_this_runtime(Source::script(turns), Paths::Chat)
+        Self::on_this_runtime(Shared::playing(turns, Paths::Chat))
     }
 
     /// The same for every path: for protocols other than chat completions. The turns have to be
@@ -131,11 +147,12 @@ impl TestServer {
     /// # Panics
     /// When no port can be opened.
     pub async fn start_anywhere(turns: impl IntoIterator<Item = Turn>) -> Self {
-        Self::on_this_runtime(Source::script(turns), Paths::Any)
+        Self::on_this_runtime(Shared::playing(turns, Paths::Any))
     }
 
-    fn on_this_runtime(source: Source, paths: Paths) -> Self {
-        let (listener, shared, base_url) = open(source, paths);
+    fn on_this_runtime(shared: Shared) -> Self {
+        let (listener, base_url) = open();
+        let shared = Arc::new(shared);
         let running = tokio::spawn(serve(listener, Arc::clone(&shared)));
         Self {
             base_url,
@@ -150,7 +167,7 @@ impl TestServer {
     /// # Panics
     /// When no port can be opened or no thread can be started.
     pub fn start_blocking(turns: impl IntoIterator<Item = Turn>) -> Self {
-        Self::on_a_thread(Source::script(turns), Paths::Chat)
+        Self::on_a_thread(Shared::playing(turns, Paths::Chat))
     }
 
     /// The same, for a server that answers each request with what this function gives for it: for
@@ -163,7 +180,7 @@ impl TestServer {
     pub fn answering_blocking(
         function: impl Fn(&Received) -> Turn + Send + Sync + 'static,
     ) -> Self {
-        Self::on_a_thread(Source::function(function), Paths::Chat)
+        Self::on_a_thread(Shared::answering(function, Paths::Chat))
     }
 
     /// The same, for every path.
@@ -173,11 +190,12 @@ impl TestServer {
     pub fn answering_anywhere(
         function: impl Fn(&Received) -> Turn + Send + Sync + 'static,
     ) -> Self {
-        Self::on_a_thread(Source::function(function), Paths::Any)
+        Self::on_a_thread(Shared::answering(function, Paths::Any))
     }
 
-    fn on_a_thread(source: Source, paths: Paths) -> Self {
-        let (listener, shared, base_url) = open(source, paths);
+    fn on_a_thread(shared: Shared) -> Self {
+        let (listener, base_url) = open();
+        let shared = Arc::new(shared);
         let (stop, stopped) = oneshot::channel();
         let served = Arc::clone(&shared);
         let runtime = or_panic(
@@ -222,7 +240,12 @@ impl TestServer {
     /// # Panics
     /// When the server answers by a function.
     pub fn push(&self, turn: Turn) {
-        self.shared.played().source.push(turn);
+        let is_scripted = self.shared.function.is_none();
+        assert!(
+            is_scripted,
+            "this server answers by a function: it has no script"
+        );
+        self.shared.played().script.push_back(turn);
     }
 
     /// Returns once this many requests have come in.
@@ -243,7 +266,7 @@ impl TestServer {
     pub fn assert_complete(&self) {
         let (left, overrun, asked) = {
             let played = self.shared.played();
-            let left = played.source.left();
+            let left = played.script.len();
             (left, played.overrun, played.requests.len())
         };
         if left > 0 || overrun > 0 {
@@ -269,15 +292,18 @@ impl Drop for TestServer {
     }
 }
 
-fn open(source: Source, paths: Paths) -> (std::net::TcpListener, Arc<Shared>, String) {
-    let listener = or_panic(std::net::TcpListener::bind(SocketAddr::from((
-        [127, 0, 0, 1],
-        0,
-    ))));
+impl fmt::Debug for TestServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TestServer").field(&self.base_url).finish()
+    }
+}
+
+fn open() -> (std::net::TcpListener, String) {
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let listener = or_panic(std::net::TcpListener::bind(any_port));
     or_panic(listener.set_nonblocking(true));
     let address = or_panic(listener.local_addr());
-    let shared = Arc::new(Shared::new(source, paths));
-    (listener, shared, format!("http://{address}/v1"))
+    (listener, format!("http://{address}/v1"))
 }
 
 #[expect(clippy::panic, reason = "a test that has no server cannot go on")]
@@ -374,11 +400,9 @@ async fn write_body(
     body: &[u8],
     length: usize,
 ) -> io::Result<()> {
-    let is_json = matches!(body.first(), Some(b'{' | b'['));
-    let content_type = if is_json {
-        "application/json"
-    } else {
-        "text/plain"
+    let content_type = match body.first() {
+        Some(b'{' | b'[') => "application/json",
+        _ => "text/plain",
     };
     set_default(&mut headers, "content-type", content_type);
     set_default(&mut headers, "content-length", &length.to_string());
@@ -407,10 +431,8 @@ async fn write_stream(
 }
 
 fn set_default(headers: &mut Vec<(String, String)>, name: &str, value: &str) {
-    if !headers
-        .iter()
-        .any(|(known, _)| known.eq_ignore_ascii_case(name))
-    {
+    let mut names = headers.iter().map(|(known, _)| known);
+    if !names.any(|known| known.eq_ignore_ascii_case(name)) {
         headers.push((name.to_owned(), value.to_owned()));
     }
 }
