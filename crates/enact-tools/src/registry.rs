@@ -1,5 +1,7 @@
 //! Built-in tools by name, for those who only have words: a command line, a configuration file.
 
+use std::sync::Arc;
+
 use super::{Files, ask_user, calculator, current_time, note, read_observation};
 use enact_core::signature::instead;
 use enact_core::tool::Tools;
@@ -53,34 +55,37 @@ pub fn pick<'a>(
     names: impl IntoIterator<Item = &'a str>,
     files: Option<&Files>,
 ) -> Result<Tools, PickError> {
+    let mut all = Tools::new()
+        .with(ask_user())
+        .with(calculator())
+        .with(current_time())
+        .with(note())
+        .with(read_observation());
+    if let Some(files) = files {
+        all = all.and(files.tools());
+    }
     let mut tools = Tools::new();
     for name in names {
         if tools.get(name).is_some() {
             continue;
         }
-        if let Some(known) = SET_UP_TOOL_NAMES.iter().find(|known| **known == name) {
-            return Err(PickError::NeedsSetUp(known));
-        }
-        let Some(known) = NAMES.iter().copied().find(|known| *known == name) else {
-            return Err(PickError::Unknown {
-                name: name.to_owned(),
-            });
-        };
-        tools = match (known, files) {
-            ("ask_user", _) => tools.with(ask_user()),
-            ("calculator", _) => tools.with(calculator()),
-            ("current_time", _) => tools.with(current_time()),
-            ("note", _) => tools.with(note()),
-            ("read_observation", _) => tools.with(read_observation()),
-            ("list_files", Some(files)) => tools.with(files.list_files()),
-            ("read_file", Some(files)) => tools.with(files.read_file()),
-            ("search_files", Some(files)) => tools.with(files.search_files()),
-            ("write_file", Some(files)) => tools.with(files.write_file()),
-            ("append_file", Some(files)) => tools.with(files.append_file()),
-            (_, _) => return Err(PickError::NeedsFolder(known)),
+        tools = match all.get(name) {
+            Some(tool) => tools.with_shared(Arc::clone(tool)),
+            None => return Err(missing(name)),
         };
     }
     Ok(tools)
+}
+
+fn missing(name: &str) -> PickError {
+    let among = |names: &[&'static str]| names.iter().copied().find(|known| *known == name);
+    match (among(FILE_TOOL_NAMES), among(SET_UP_TOOL_NAMES)) {
+        (Some(name), _) => PickError::NeedsFolder(name),
+        (_, Some(name)) => PickError::NeedsSetUp(name),
+        (None, None) => PickError::Unknown {
+            name: name.to_owned(),
+        },
+    }
 }
 
 #[cfg(test)]

@@ -17,11 +17,12 @@ use std::sync::Arc;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use self::folder::Folder;
 use super::off_thread;
-use enact_core::tool::{FnTool, Tools};
+use enact_core::tool::{FnTool, ToolContext, ToolError, Tools};
 
 /// A folder that an agent may work in.
 #[derive(Debug, Clone)]
@@ -117,91 +118,84 @@ impl Files {
 
     /// The tool `list_files`: the names in a folder.
     pub fn list_files(&self) -> FnTool {
-        let folder = Arc::clone(&self.folder);
-        FnTool::new(
+        self.tool(
             "list_files",
             "Lists the files and folders in a folder; names of folders end with `/`.",
-            move |args: ListArgs, _context| {
-                let folder = Arc::clone(&folder);
-                off_thread(move || walk::list(&folder, args.path.as_deref().unwrap_or_default()))
-            },
+            |folder, args: ListArgs, _| walk::list(folder, &args.path.unwrap_or_default()),
         )
-        .built_in()
         .read_only()
     }
 
     /// The tool `read_file`: the lines of a text file.
     pub fn read_file(&self) -> FnTool {
-        let folder = Arc::clone(&self.folder);
-        FnTool::new(
+        self.tool(
             "read_file",
             "Reads a text file, whole or from a line on.",
-            move |args: ReadArgs, context| {
-                let folder = Arc::clone(&folder);
-                off_thread(move || {
-                    let (first, most) = (args.from_line, args.max_lines);
-                    read::lines(&folder, &args.path, first, most, context.secrets())
-                })
+            |folder, args: ReadArgs, context| {
+                let (first, most) = (args.from_line, args.max_lines);
+                read::lines(folder, &args.path, first, most, context.secrets())
             },
         )
-        .built_in()
         .read_only()
     }
 
     /// The tool `search_files`: the lines that hold a text.
     pub fn search_files(&self) -> FnTool {
-        let folder = Arc::clone(&self.folder);
-        FnTool::new(
+        self.tool(
             "search_files",
             "Finds the lines that hold a text, in all text files below a folder, as \
              `file:line: text`.",
-            move |args: SearchArgs, context| {
-                let folder = Arc::clone(&folder);
-                off_thread(move || {
-                    let path = args.path.as_deref().unwrap_or_default();
-                    let case = match args.case_sensitive {
-                        Some(true) => search::Case::Differs,
-                        _ => search::Case::Ignored,
-                    };
-                    search::find(&folder, path, &args.text, case, &context)
-                })
+            |folder, args: SearchArgs, context| {
+                let path = args.path.unwrap_or_default();
+                let case = match args.case_sensitive {
+                    Some(true) => search::Case::Differs,
+                    _ => search::Case::Ignored,
+                };
+                search::find(folder, &path, &args.text, case, context)
             },
         )
-        .built_in()
         .read_only()
     }
 
     /// The tool `write_file`: makes or replaces a file, after a person agreed.
     pub fn write_file(&self) -> FnTool {
-        let folder = Arc::clone(&self.folder);
-        FnTool::new(
+        self.tool(
             "write_file",
             "Writes a text file: makes it, or replaces what it holds.",
-            move |args: WriteArgs, _context| {
-                let folder = Arc::clone(&folder);
-                off_thread(move || write::replace(&folder, &args.path, &args.content))
-            },
+            |folder, args: WriteArgs, _| write::replace(folder, &args.path, &args.content),
         )
-        .built_in()
         .require_confirmation()
         .serial()
     }
 
     /// The tool `append_file`: adds to the end of a file, after a person agreed.
     pub fn append_file(&self) -> FnTool {
-        let folder = Arc::clone(&self.folder);
-        FnTool::new(
+        self.tool(
             "append_file",
             "Adds text to the end of a text file: keeps what it holds, and makes it if it is \
              missing.",
-            move |args: AppendArgs, _context| {
-                let folder = Arc::clone(&folder);
-                off_thread(move || write::append(&folder, &args.path, &args.text))
-            },
+            |folder, args: AppendArgs, _| write::append(folder, &args.path, &args.text),
         )
-        .built_in()
         .require_confirmation()
         .serial()
+    }
+
+    fn tool<A, T>(
+        &self,
+        name: &str,
+        description: &str,
+        act: fn(&Folder, A, &ToolContext) -> Result<T, ToolError>,
+    ) -> FnTool
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        T: Serialize + Send + 'static,
+    {
+        let folder = Arc::clone(&self.folder);
+        FnTool::new(name, description, move |args: A, context| {
+            let folder = Arc::clone(&folder);
+            off_thread(move || act(&folder, args, &context))
+        })
+        .built_in()
     }
 }
 
