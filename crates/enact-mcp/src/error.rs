@@ -1,7 +1,5 @@
 //! What goes wrong with a server.
 
-use std::fmt;
-
 /// The sort of an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -26,7 +24,8 @@ impl ErrorKind {
 }
 
 /// A server that cannot be used. Its text names the server and says what to do.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
     message: String,
@@ -55,19 +54,6 @@ impl Error {
     /// The sort of it.
     pub fn kind(&self) -> ErrorKind {
         self.kind
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        let source = self.source.as_deref()?;
-        Some(source)
     }
 }
 

@@ -1,7 +1,6 @@
 //! How the shelf and the hub can fail.
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::io;
 use std::path::Path;
 
@@ -47,7 +46,8 @@ impl ShelfErrorKind {
 }
 
 /// Something could not be done with a model file. The message says what to do.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct ShelfError {
     kind: ShelfErrorKind,
     message: String,
@@ -82,18 +82,5 @@ impl ShelfError {
     /// What went wrong.
     pub fn kind(&self) -> ShelfErrorKind {
         self.kind
-    }
-}
-
-impl fmt::Display for ShelfError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl StdError for ShelfError {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        let source = self.source.as_deref()?;
-        Some(source)
     }
 }

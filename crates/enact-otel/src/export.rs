@@ -1,6 +1,5 @@
 //! Sending: the spans in the shape that the conventions want, and what became of them.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,25 +13,13 @@ use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter as Expo
 use crate::open::OpenSpans;
 
 /// Spans could not be sent. Runs do not fail by it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("traces could not be sent to {}: {cause}", destination.shown)]
 #[non_exhaustive]
 pub struct ExportError {
     destination: Destination,
     cause: String,
 }
-
-impl fmt::Display for ExportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { destination, cause } = self;
-        write!(
-            f,
-            "traces could not be sent to {}: {cause}",
-            destination.shown
-        )
-    }
-}
-
-impl std::error::Error for ExportError {}
 
 /// Where spans go, without what is not to be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
-use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -64,7 +63,8 @@ impl ModelErrorKind {
 }
 
 /// A model request failed. The message never holds a key or a prompt.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
 pub struct ModelError {
     kind: ModelErrorKind,
     message: String,
@@ -149,19 +149,5 @@ impl ModelError {
     /// Whether the same request may succeed later.
     pub fn is_retryable(&self) -> bool {
         self.kind.is_retryable()
-    }
-}
-
-impl fmt::Display for ModelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl StdError for ModelError {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.source
-            .as_deref()
-            .map(|source| source as &(dyn StdError + 'static))
     }
 }

@@ -4,8 +4,6 @@ mod function;
 mod number;
 mod parser;
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -62,7 +60,8 @@ pub fn evaluate(expression: &str) -> Result<Value, CalculatorError> {
 }
 
 /// An expression that has no value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("position {position}: {message}")]
 pub struct CalculatorError {
     message: String,
     position: usize,
@@ -81,14 +80,6 @@ impl CalculatorError {
         self.position
     }
 }
-
-impl fmt::Display for CalculatorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "position {}: {}", self.position, self.message)
-    }
-}
-
-impl std::error::Error for CalculatorError {}
 
 #[cfg(test)]
 mod tests;
