@@ -8,6 +8,7 @@ use reqwest::Url;
 
 use crate::OpenAi;
 use crate::genai::client;
+use crate::http::is_loopback;
 
 /// Providers with an address for each region or customer.
 const SUFFIXES: [&str; 3] = [".amazonaws.com", ".googleapis.com", ".openai.azure.com"];
@@ -33,10 +34,8 @@ pub fn is_hosted(base_url: &str) -> bool {
 /// The host of an address, unless it is this machine.
 fn host(address: &str) -> Option<String> {
     let url = Url::parse(address.trim()).ok()?;
-    if client::is_loopback(&url) {
-        return None;
-    }
-    url.host_str().map(str::to_owned)
+    let host = url.host_str().filter(|host| !is_loopback(host));
+    host.map(str::to_owned)
 }
 
 /// A client that fits its server. A hosted model stops by itself, and a bound could cut its reasoning

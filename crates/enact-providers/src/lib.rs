@@ -41,7 +41,7 @@ use enact_core::model::{ModelError, Retrying};
 pub use self::anthropic::Anthropic;
 pub use self::genai::client::Genai;
 pub use self::hosted::is_hosted;
-pub use self::http::credentials;
+pub use self::http::{Client, credentials};
 pub use self::openai::OpenAi;
 pub use self::probe::{WithCapabilities, probe};
 pub use self::provider::Provider;

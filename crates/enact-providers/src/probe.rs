@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use enact_core::model::{
     Capabilities, FinishReason, Function, Functions, LanguageModel, Message, ModelError,
-    ModelErrorKind, Part, Prompt, RawCall, Reply, ReplyStream, Request, ResponseFormat,
+    ModelErrorKind, ModelInfo, Part, Prompt, RawCall, Reply, ReplyStream, Request, ResponseFormat,
 };
 
 /// How long all requests of a probe may take together.
@@ -62,14 +62,14 @@ const SERVER_SAID: &str = "; the server said: ";
 /// When it cannot be found out.
 pub async fn probe(model: &(impl LanguageModel + ?Sized)) -> Result<Capabilities, ModelError> {
     let found = async {
-        let calls = calls(model).await?;
-        let schema = schema(model).await?;
+        let calls = refusable(calls(model).await)?;
+        let schema = refusable(schema(model).await)?;
         match (calls, schema) {
             // Refused both, and not for what they are about: nothing was found out.
-            (Found::Refused(error), Found::Refused(_)) => Err(error),
+            (Err(error), Err(_)) => Err(error),
             (calls, schema) => Ok(Capabilities::TEXT
-                .with_tools(calls == Found::Yes)
-                .with_response_schema(schema == Found::Yes)),
+                .with_tools(calls.unwrap_or(false))
+                .with_response_schema(schema.unwrap_or(false))),
         }
     };
     match tokio::time::timeout(PATIENCE, found).await {
@@ -81,42 +81,20 @@ pub async fn probe(model: &(impl LanguageModel + ?Sized)) -> Result<Capabilities
     }
 }
 
-/// What a request showed.
-#[derive(Debug)]
-enum Found {
-    Yes,
-    No,
-    /// The request was refused, without a word on why.
-    Refused(ModelError),
-}
-
-impl PartialEq for Found {
-    fn eq(&self, other: &Self) -> bool {
-        matches!((self, other), (Self::Yes, Self::Yes) | (Self::No, Self::No))
+/// What was found out. A request that is refused without a word on why shows something, too.
+fn refusable(found: Result<bool, ModelError>) -> Result<Result<bool, ModelError>, ModelError> {
+    match found {
+        Err(error) if error.kind() != ModelErrorKind::InvalidRequest => Err(error),
+        found => Ok(found),
     }
 }
 
 /// Whether calls come as calls, and whether a call that was answered is not made again.
-async fn calls(model: &(impl LanguageModel + ?Sized)) -> Result<Found, ModelError> {
+async fn calls(model: &(impl LanguageModel + ?Sized)) -> Result<bool, ModelError> {
     let tools = Arc::new(Functions::new(vec![
-        function(
-            LOOK_UP,
-            "Looks a term up in a table of facts.",
-            "term",
-            "string",
-        ),
-        function(
-            CALCULATE,
-            "Calculates an expression.",
-            "expression",
-            "string",
-        ),
-        function(
-            SUBMIT,
-            "Hands the answer in. Ends the task.",
-            "answer",
-            "string",
-        ),
+        function(LOOK_UP, "Looks a term up in a table of facts.", "term"),
+        function(CALCULATE, "Calculates an expression.", "expression"),
+        function(SUBMIT, "Hands the answer in. Ends the task.", "answer"),
     ]));
     let mut prompt: Prompt = [
         Message::System {
@@ -127,15 +105,14 @@ async fn calls(model: &(impl LanguageModel + ?Sized)) -> Result<Found, ModelErro
     .into_iter()
     .collect();
     let asked = |prompt: &Prompt| request(prompt.clone()).with_tools(Arc::clone(&tools));
-    let reply = match ask(model, asked(&prompt), &TOOL_WORDS).await? {
-        Ok(reply) => reply,
-        Err(found) => return Ok(found),
+    let Some(reply) = ask(model, asked(&prompt), &TOOL_WORDS).await? else {
+        return Ok(false);
     };
     let Some(call) = only_call(&reply, LOOK_UP, |args| {
         let term = args["term"].as_str().unwrap_or_default();
         term.to_lowercase().contains(TOWN)
     }) else {
-        return Ok(Found::No);
+        return Ok(false);
     };
     let call_id = call.id.clone().unwrap_or_else(|| "call_0".to_owned());
     prompt.push(Message::Assistant {
@@ -151,23 +128,19 @@ async fn calls(model: &(impl LanguageModel + ?Sized)) -> Result<Found, ModelErro
         name: LOOK_UP.to_owned(),
         parts: vec![Part::Text(FOUND.to_owned())],
     });
-    let reply = match ask(model, asked(&prompt), &TOOL_WORDS).await? {
-        Ok(reply) => reply,
-        Err(found) => return Ok(found),
+    let Some(reply) = ask(model, asked(&prompt), &TOOL_WORDS).await? else {
+        return Ok(false);
     };
     let submitted = only_call(&reply, SUBMIT, |args| {
         let answer = args["answer"].as_str().unwrap_or_default();
         let digits: String = answer.chars().filter(char::is_ascii_digit).collect();
         digits.contains(FOUND)
     });
-    Ok(match submitted {
-        Some(_) => Found::Yes,
-        None => Found::No,
-    })
+    Ok(submitted.is_some())
 }
 
 /// Whether the model is held to a schema that it was not told of.
-async fn schema(model: &(impl LanguageModel + ?Sized)) -> Result<Found, ModelError> {
+async fn schema(model: &(impl LanguageModel + ?Sized)) -> Result<bool, ModelError> {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -183,20 +156,17 @@ async fn schema(model: &(impl LanguageModel + ?Sized)) -> Result<Found, ModelErr
     };
     let prompt = [Message::user(SMALL_TALK)].into_iter().collect();
     let request = request(prompt).with_response_format(format);
-    let reply = match ask(model, request, &SCHEMA_WORDS).await? {
-        Ok(reply) => reply,
-        Err(found) => return Ok(found),
+    let Some(reply) = ask(model, request, &SCHEMA_WORDS).await? else {
+        return Ok(false);
     };
-    let fits = serde_json::from_str::<HashMap<String, Value>>(reply.text.trim()).is_ok_and(|sea| {
-        let colour = sea.get("colour").and_then(Value::as_str);
-        sea.len() == 2
-            && colour.is_some_and(|colour| COLOURS.contains(&colour))
-            && sea.get("is_deep").is_some_and(Value::is_boolean)
-    });
-    Ok(match fits {
-        true => Found::Yes,
-        false => Found::No,
-    })
+    Ok(
+        serde_json::from_str::<HashMap<String, Value>>(reply.text.trim()).is_ok_and(|sea| {
+            let colour = sea.get("colour").and_then(Value::as_str);
+            sea.len() == 2
+                && colour.is_some_and(|colour| COLOURS.contains(&colour))
+                && sea.get("is_deep").is_some_and(Value::is_boolean)
+        }),
+    )
 }
 
 fn request(prompt: Prompt) -> Request {
@@ -205,35 +175,34 @@ fn request(prompt: Prompt) -> Request {
     request
 }
 
-fn function(name: &str, description: &str, argument: &str, kind: &str) -> Function {
+fn function(name: &str, description: &str, argument: &str) -> Function {
     Function {
         name: name.to_owned(),
         description: description.to_owned(),
         parameters: json!({
             "type": "object",
-            "properties": {argument: {"type": kind}},
+            "properties": {argument: {"type": "string"}},
             "required": [argument],
             "additionalProperties": false,
         }),
     }
 }
 
-/// The reply, or what a refusal shows. `words` are those by which a server names what it refuses.
+/// The reply, or `None` if what is asked for is refused. `words` are those by which a server names it.
 async fn ask(
     model: &(impl LanguageModel + ?Sized),
     request: Request,
     words: &[&str],
-) -> Result<Result<Reply, Found>, ModelError> {
+) -> Result<Option<Reply>, ModelError> {
     match model.complete(request).await {
         Ok(reply) if thinks_on(&reply) => Err(ModelError::new(
             ModelErrorKind::Protocol,
             format!("the model still thinks after {MAX_TOKENS} tokens"),
         )),
-        Ok(reply) => Ok(Ok(reply)),
+        Ok(reply) => Ok(Some(reply)),
         Err(error) => match error.kind() {
-            ModelErrorKind::ToolsRefused | ModelErrorKind::FormatRefused => Ok(Err(Found::No)),
-            kind if is_refusal(kind) && names(&error, words, model.name()) => Ok(Err(Found::No)),
-            ModelErrorKind::InvalidRequest => Ok(Err(Found::Refused(error))),
+            ModelErrorKind::ToolsRefused | ModelErrorKind::FormatRefused => Ok(None),
+            kind if is_refusal(kind) && names(&error, words, model.name()) => Ok(None),
             _ => Err(error),
         },
     }
@@ -311,20 +280,10 @@ impl<M> WithCapabilities<M> {
 }
 
 impl<M: LanguageModel> LanguageModel for WithCapabilities<M> {
-    fn name(&self) -> &str {
-        self.model.name()
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        self.model.base_url()
-    }
-
-    fn provider(&self) -> Option<&str> {
-        self.model.provider()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
+    fn info(&self) -> ModelInfo<'_> {
+        let mut info = self.model.info();
+        info.capabilities = self.capabilities;
+        info
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

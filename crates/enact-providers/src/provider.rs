@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use enact_core::LanguageModel;
+use enact_core::model::failure::Failures;
 use enact_core::model::{ModelError, ModelErrorKind};
 use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::genai::client::{self, Genai};
+use crate::genai::client::{self, Genai, Through};
 use crate::genai::failure;
 use crate::hosted::suited;
+use crate::http::{Client, Service};
 use crate::{Anthropic, OpenAi};
 
 /// Local servers, by name, with where they listen and who says otherwise.
@@ -204,39 +206,34 @@ impl Provider {
         if key.is_none() && !self.may_be_keyless(base_url) {
             return Err(self.no_key());
         }
-        let noted = |error: ModelError| {
-            let kind = error.kind();
-            ModelError::new(kind, format!("{error}; see {}", self.address_variable()))
-        };
+        let asked = (base_url, key);
         Ok(match self.wire {
             Wire::OpenAi | Wire::OpenAiReasoning | Wire::Local => {
-                let client = OpenAi::new(model).with_base_url(base_url).map_err(noted)?;
+                let client = self.reached(OpenAi::new(model), asked)?;
                 let mut client = suited(client, base_url);
-                if let Some(key) = key {
-                    client = client.with_secret(key);
-                }
                 if self.wire == Wire::OpenAiReasoning {
                     client = client.with_reasoning_returned();
                 }
                 Arc::new(client)
             }
-            Wire::Anthropic => {
-                let mut client = Anthropic::new(model)
-                    .with_base_url(base_url)
-                    .map_err(noted)?;
-                if let Some(key) = key {
-                    client = client.with_secret(key);
-                }
-                Arc::new(client)
-            }
-            Wire::Genai => {
-                let mut client = Genai::of(self.kind, model)?;
-                client = client.with_base_url(base_url).map_err(noted)?;
-                if let Some(key) = key {
-                    client = client.with_secret(key);
-                }
-                Arc::new(client)
-            }
+            Wire::Anthropic => Arc::new(self.reached(Anthropic::new(model), asked)?),
+            Wire::Genai => Arc::new(self.reached(Genai::through(self.kind, model)?, asked)?),
+        })
+    }
+
+    /// A client that asks at this address, with this key.
+    fn reached<S: Service>(
+        &self,
+        client: Client<S>,
+        (base_url, key): (&str, Option<SecretString>),
+    ) -> Result<Client<S>, ModelError> {
+        let client = client.with_base_url(base_url).map_err(|error| {
+            let kind = error.kind();
+            ModelError::new(kind, format!("{error}; see {}", self.address_variable()))
+        })?;
+        Ok(match key {
+            Some(key) => client.with_secret(key),
+            None => client,
         })
     }
 
@@ -279,8 +276,8 @@ impl Provider {
             .map(|key| key.expose_secret())
             .into_iter()
             .collect();
-        let words = self.words();
-        let failures = failure::of("", base_url, &words, key.is_some(), &secrets);
+        let service = Through::to(self.kind);
+        let failures = Failures::new("", base_url, service.words(), key.is_some(), &secrets);
         match tokio::time::timeout(patience, asked).await {
             Ok(Ok(names)) => Ok(names),
             Ok(Err(error)) => Err(failure::tell(&error, failures)),
@@ -289,10 +286,6 @@ impl Provider {
                 format!("`{base_url}` did not answer within {patience:?}"),
             )),
         }
-    }
-
-    pub(crate) fn words(&self) -> failure::Names {
-        failure::Names::new(self.name, self.key_variable())
     }
 
     fn key(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<SecretString> {

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use enact::LanguageModel;
-use enact::model::{Capabilities, Chunk, FinishReason, RawCall, Reply, ReplyStream, Request};
+use enact::model::{
+    Capabilities, Chunk, FinishReason, ModelInfo, RawCall, Reply, ReplyStream, Request,
+};
 use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 
@@ -29,12 +31,8 @@ impl Recorded {
 }
 
 impl LanguageModel for Recorded {
-    fn name(&self) -> &str {
-        "recorded"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::FULL
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new("recorded", Capabilities::FULL)
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use enact::LanguageModel;
 use enact::model::recording::RecordingError;
 use enact::model::{
-    Capabilities, ModelError, ModelErrorKind, Recording, Replaying, ReplyStream, Request,
+    Capabilities, ModelError, ModelErrorKind, ModelInfo, Recording, Replaying, ReplyStream, Request,
 };
 use enact::signature::Values;
 use futures_util::stream;
@@ -100,12 +100,8 @@ struct Unheard {
 }
 
 impl LanguageModel for Unheard {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::TEXT
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new(&self.name, Capabilities::TEXT)
     }
 
     fn stream(&self, _: Request) -> ReplyStream<'_> {

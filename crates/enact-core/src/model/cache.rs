@@ -6,15 +6,15 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::{TryStreamExt as _, stream};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::canonical::canonical;
 use super::private;
 use super::{
-    ANSWERED_BY_CACHE, Capabilities, Chunk, LanguageModel, ModelError, Reply, ReplyBuilder,
-    ReplyStream, Request, Secrets, Usage,
+    ANSWERED_BY_CACHE, Chunk, LanguageModel, ModelInfo, Reply, ReplyBuilder, ReplyStream, Request,
+    Secrets, Usage, write_reply,
 };
 
 /// A model whose replies are kept: the same request gets the same reply, and nobody is asked.
@@ -139,9 +139,10 @@ fn write(folder: &Path, key: &str, reply: &Reply) -> io::Result<()> {
 /// What makes a request this one, in one short text.
 fn key(model: &dyn LanguageModel, request: &Request) -> String {
     let mut all = canonical(request);
-    all.insert("provider".to_owned(), json!(model.provider()));
-    all.insert("base_url".to_owned(), json!(model.base_url()));
-    all.insert("model".to_owned(), json!(model.name()));
+    let info = model.info();
+    all.insert("provider".to_owned(), json!(info.provider));
+    all.insert("base_url".to_owned(), json!(info.base_url));
+    all.insert("model".to_owned(), json!(info.name));
     let all = Value::Object(all);
     let mut hash = Sha256::new();
     digest(&all, &mut hash);
@@ -169,54 +170,9 @@ fn digest(value: &Value, hash: &mut Sha256) {
     }
 }
 
-/// A reply on its way through: handed on as it comes, and kept when it is whole.
-struct Passing<'a> {
-    place: &'a Place,
-    secrets: &'a Secrets,
-    key: String,
-    reply: ReplyStream<'a>,
-    builder: ReplyBuilder,
-    has_failed: bool,
-}
-
-impl Passing<'_> {
-    async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Self)> {
-        match self.reply.next().await {
-            Some(Ok(chunk)) => {
-                self.builder.push(chunk.clone());
-                Some((Ok(chunk), self))
-            }
-            Some(Err(error)) => {
-                self.has_failed = true;
-                Some((Err(error), self))
-            }
-            None => {
-                if !self.has_failed
-                    && let Ok(reply) = self.builder.finish()
-                {
-                    self.place.keep(self.key, &reply.redacted(self.secrets));
-                }
-                None
-            }
-        }
-    }
-}
-
 impl<M: LanguageModel> LanguageModel for Cached<M> {
-    fn name(&self) -> &str {
-        self.model.name()
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        self.model.base_url()
-    }
-
-    fn provider(&self) -> Option<&str> {
-        self.model.provider()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.model.capabilities()
+    fn info(&self) -> ModelInfo<'_> {
+        self.model.info()
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
@@ -229,14 +185,15 @@ impl<M: LanguageModel> LanguageModel for Cached<M> {
             let chunks: Vec<Chunk> = reply.into();
             return Box::pin(stream::iter(chunks.into_iter().map(Ok)));
         }
-        let passing = Passing {
-            place: &self.place,
-            secrets: &self.secrets,
-            key,
-            reply: self.model.stream(request),
-            builder: ReplyBuilder::default(),
-            has_failed: false,
-        };
-        Box::pin(stream::unfold(passing, Passing::next))
+        write_reply(|out| async move {
+            let mut builder = ReplyBuilder::default();
+            let reply = self.model.stream(request);
+            out.copy(reply.inspect_ok(|chunk| builder.push(chunk.clone())))
+                .await?;
+            if let Ok(reply) = builder.finish() {
+                self.place.keep(key, &reply.redacted(&self.secrets));
+            }
+            Ok(())
+        })
     }
 }

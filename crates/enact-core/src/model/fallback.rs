@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use futures_util::{StreamExt as _, stream};
-
-use super::{Capabilities, Chunk, LanguageModel, ModelError, ModelErrorKind, ReplyStream, Request};
+use super::{
+    Chunk, LanguageModel, ModelError, ModelErrorKind, ModelInfo, ReplyStream, Request, write_reply,
+};
 
 /// A list of models, of which the later ones are asked when the earlier ones fail.
 ///
@@ -52,58 +52,6 @@ impl Fallback {
     }
 }
 
-struct Attempts<'a> {
-    models: &'a Fallback,
-    request: Request,
-    /// How many of the others were asked.
-    asked: usize,
-    state: State<'a>,
-    failures: Vec<(&'a str, ModelError)>,
-}
-
-enum State<'a> {
-    Reading(ReplyStream<'a>),
-    /// The next model is to be announced, then asked.
-    Turning(&'a Arc<dyn LanguageModel>),
-    Ended,
-}
-
-impl<'a> Attempts<'a> {
-    async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Self)> {
-        match self.state {
-            State::Ended => None,
-            State::Turning(model) => {
-                let name = Chunk::AnsweredBy(model.name().to_owned());
-                self.state = State::Reading(model.stream(self.request.clone()));
-                Some((Ok(name), self))
-            }
-            State::Reading(ref mut reply) => match reply.next().await {
-                None => None,
-                Some(Ok(chunk)) => Some((Ok(chunk), self)),
-                Some(Err(error)) => Some(self.failed(error)),
-            },
-        }
-    }
-
-    fn failed(mut self, error: ModelError) -> (Result<Chunk, ModelError>, Self) {
-        let models = self.models;
-        let failed = match self.asked.checked_sub(1) {
-            None => &models.first,
-            Some(index) => &models.others[index],
-        };
-        let is_passed_on = error.kind().may_spare_others();
-        self.failures.push((failed.name(), error));
-        if is_passed_on && let Some(model) = models.others.get(self.asked) {
-            self.asked += 1;
-            self.state = State::Turning(model);
-            return (Ok(Chunk::Restart), self);
-        }
-        self.state = State::Ended;
-        let error = told(std::mem::take(&mut self.failures));
-        (Err(error), self)
-    }
-}
-
 /// The error that helps most, with a word on the others.
 fn told(mut failures: Vec<(&str, ModelError)>) -> ModelError {
     let too_long = |(_, error): &(&str, ModelError)| error.kind() == ModelErrorKind::ContextLength;
@@ -120,34 +68,36 @@ fn told(mut failures: Vec<(&str, ModelError)>) -> ModelError {
 }
 
 impl LanguageModel for Fallback {
-    fn name(&self) -> &str {
-        self.first.name()
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        self.first.base_url()
-    }
-
-    fn provider(&self) -> Option<&str> {
-        self.first.provider()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        let all = self.others.iter().map(|model| model.capabilities());
-        all.fold(self.first.capabilities(), |known, other| Capabilities {
-            tools: known.tools && other.tools,
-            response_schema: known.response_schema && other.response_schema,
-        })
+    fn info(&self) -> ModelInfo<'_> {
+        let mut info = self.first.info();
+        for other in &self.others {
+            let other = other.capabilities();
+            let known = &mut info.capabilities;
+            known.tools &= other.tools;
+            known.response_schema &= other.response_schema;
+        }
+        info
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
-        let attempts = Attempts {
-            models: self,
-            state: State::Reading(self.first.stream(request.clone())),
-            request,
-            asked: 0,
-            failures: Vec::new(),
-        };
-        Box::pin(stream::unfold(attempts, Attempts::next))
+        write_reply(|reply| async move {
+            let mut failures = Vec::new();
+            for model in std::iter::once(&self.first).chain(&self.others) {
+                if !failures.is_empty() {
+                    reply.write(Chunk::Restart).await;
+                    let name = Chunk::AnsweredBy(model.name().to_owned());
+                    reply.write(name).await;
+                }
+                let Err(error) = reply.copy(model.stream(request.clone())).await else {
+                    return Ok(());
+                };
+                let is_passed_on = error.kind().may_spare_others();
+                failures.push((model.name(), error));
+                if !is_passed_on {
+                    break;
+                }
+            }
+            Err(told(failures))
+        })
     }
 }

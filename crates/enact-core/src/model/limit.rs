@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use super::{Capabilities, LanguageModel, ReplyStream, Request};
+use super::{LanguageModel, ModelInfo, ReplyStream, Request, write_reply};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -109,32 +108,15 @@ impl Rate {
 }
 
 impl<M: LanguageModel> LanguageModel for Limited<M> {
-    fn name(&self) -> &str {
-        self.model.name()
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        self.model.base_url()
-    }
-
-    fn provider(&self) -> Option<&str> {
-        self.model.provider()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.model.capabilities()
+    fn info(&self) -> ModelInfo<'_> {
+        self.model.info()
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
-        let reply = async move {
-            let place = self.admitted().await;
-            let reply = self.model.stream(request);
-            // The place is given back when the reply has ended or is dropped.
-            reply.map(move |chunk| {
-                let _place = &place;
-                chunk
-            })
-        };
-        Box::pin(reply.flatten_stream())
+        write_reply(|reply| async move {
+            // It is given back when the reply has ended or is dropped.
+            let _place = self.admitted().await;
+            reply.copy(self.model.stream(request)).await
+        })
     }
 }

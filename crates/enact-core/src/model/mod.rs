@@ -22,6 +22,7 @@ pub mod retry;
 mod scripted;
 mod secrets;
 mod timeouts;
+mod writer;
 
 use std::fmt;
 use std::pin::Pin;
@@ -44,6 +45,7 @@ pub use retry::Retrying;
 pub use scripted::{ScriptStep, ScriptedModel, call, calls, fail, say};
 pub use secrets::{REDACTED, SecretError, Secrets};
 pub use timeouts::Timeouts;
+pub use writer::{ReplyWriter, write_reply};
 
 /// The chunks of one reply, in the order in which the model produced them.
 pub type ReplyStream<'a> = Pin<Box<dyn Stream<Item = Result<Chunk, ModelError>> + Send + 'a>>;
@@ -87,26 +89,74 @@ impl Capabilities {
     }
 }
 
-/// A language model. Implemented by provider clients and by wrappers; called by drivers.
-///
-/// Streaming is the primitive: [`LanguageModel::complete`] folds the stream.
-pub trait LanguageModel: Send + Sync + fmt::Debug {
+/// What is known of a model without asking it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelInfo<'a> {
     /// The model's name as the provider knows it.
-    fn name(&self) -> &str;
-
-    /// The address of the server, if there is one. Never holds a secret.
-    fn base_url(&self) -> Option<&str> {
-        None
-    }
-
+    pub name: &'a str,
     /// Who serves the model, as OpenTelemetry names providers, or whose protocol it speaks: such as
     /// `openai`.
-    fn provider(&self) -> Option<&str> {
-        None
+    pub provider: Option<&'a str>,
+    /// The address of the server, if there is one. Never holds a secret.
+    pub base_url: Option<&'a str>,
+    /// What the model can do.
+    pub capabilities: Capabilities,
+}
+
+impl<'a> ModelInfo<'a> {
+    /// A model of this name, which can do this much.
+    pub fn new(name: &'a str, capabilities: Capabilities) -> Self {
+        Self {
+            name,
+            provider: None,
+            base_url: None,
+            capabilities,
+        }
     }
 
-    /// What the model can do.
-    fn capabilities(&self) -> Capabilities;
+    /// The same, served by this provider.
+    #[must_use]
+    pub fn with_provider(self, provider: impl Into<Option<&'a str>>) -> Self {
+        let provider = provider.into();
+        Self { provider, ..self }
+    }
+
+    /// The same, at this address.
+    #[must_use]
+    pub fn with_base_url(self, base_url: impl Into<Option<&'a str>>) -> Self {
+        let base_url = base_url.into();
+        Self { base_url, ..self }
+    }
+}
+
+/// A language model. Implemented by provider clients and by wrappers; called by drivers.
+///
+/// Streaming is the primitive: [`LanguageModel::complete`] folds the stream. [`write_reply`] makes a
+/// stream of an async function.
+pub trait LanguageModel: Send + Sync + fmt::Debug {
+    /// What is known of the model.
+    fn info(&self) -> ModelInfo<'_>;
+
+    /// The model's name; see [`ModelInfo::name`].
+    fn name(&self) -> &str {
+        self.info().name
+    }
+
+    /// The address of the server; see [`ModelInfo::base_url`].
+    fn base_url(&self) -> Option<&str> {
+        self.info().base_url
+    }
+
+    /// Who serves the model; see [`ModelInfo::provider`].
+    fn provider(&self) -> Option<&str> {
+        self.info().provider
+    }
+
+    /// What the model can do; see [`ModelInfo::capabilities`].
+    fn capabilities(&self) -> Capabilities {
+        self.info().capabilities
+    }
 
     /// Asks for one reply. The stream ends after the last chunk or after the first error.
     /// Dropping it abandons the request.
@@ -129,20 +179,8 @@ pub trait LanguageModel: Send + Sync + fmt::Debug {
 }
 
 impl<M: LanguageModel + ?Sized> LanguageModel for std::sync::Arc<M> {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        (**self).base_url()
-    }
-
-    fn provider(&self) -> Option<&str> {
-        (**self).provider()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        (**self).capabilities()
+    fn info(&self) -> ModelInfo<'_> {
+        (**self).info()
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

@@ -3,9 +3,7 @@
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::time::Duration;
 
-use futures_util::{StreamExt as _, stream};
-
-use super::{Capabilities, Chunk, LanguageModel, ModelError, ReplyStream, Request};
+use super::{Chunk, LanguageModel, ModelError, ModelInfo, ReplyStream, Request, write_reply};
 
 /// A model that is asked again when it fails for a reason that may pass.
 ///
@@ -135,83 +133,26 @@ fn chance() -> f64 {
     f64::from((bits >> 32) as u32) / (f64::from(u32::MAX) + 1.0)
 }
 
-struct Attempts<'a, M> {
-    retrying: &'a Retrying<M>,
-    request: Request,
-    state: State<'a>,
-    attempt: u32,
-    waited: Duration,
-}
-
-enum State<'a> {
-    Waiting(Duration),
-    Reading(ReplyStream<'a>),
-    Ended,
-}
-
-impl<'a, M: LanguageModel> Attempts<'a, M> {
-    async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Self)> {
-        loop {
-            match &mut self.state {
-                State::Ended => return None,
-                State::Waiting(wait) => {
-                    tokio::time::sleep(*wait).await;
-                    self.attempt += 1;
-                    let request = self.request.clone();
-                    self.state = State::Reading(self.retrying.model.stream(request));
-                }
-                State::Reading(reply) => {
-                    let error = match reply.next().await {
-                        None => {
-                            self.state = State::Ended;
-                            return None;
-                        }
-                        Some(Ok(chunk)) => return Some((Ok(chunk), self)),
-                        Some(Err(error)) => error,
-                    };
-                    return match self.retrying.wait(error, self.attempt, self.waited) {
-                        // Told before the wait, so that nobody looks at what no longer counts.
-                        Ok(wait) => {
-                            self.waited += wait;
-                            self.state = State::Waiting(wait);
-                            Some((Ok(Chunk::Restart), self))
-                        }
-                        Err(error) => {
-                            self.state = State::Ended;
-                            Some((Err(error), self))
-                        }
-                    };
-                }
-            }
-        }
-    }
-}
-
 impl<M: LanguageModel> LanguageModel for Retrying<M> {
-    fn name(&self) -> &str {
-        self.model.name()
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        self.model.base_url()
-    }
-
-    fn provider(&self) -> Option<&str> {
-        self.model.provider()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.model.capabilities()
+    fn info(&self) -> ModelInfo<'_> {
+        self.model.info()
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
-        let attempts = Attempts {
-            retrying: self,
-            state: State::Reading(self.model.stream(request.clone())),
-            request,
-            attempt: 1,
-            waited: Duration::ZERO,
-        };
-        Box::pin(stream::unfold(attempts, Attempts::next))
+        write_reply(|reply| async move {
+            let mut waited = Duration::ZERO;
+            for attempt in 1.. {
+                let asked = self.model.stream(request.clone());
+                let Err(error) = reply.copy(asked).await else {
+                    break;
+                };
+                let wait = self.wait(error, attempt, waited)?;
+                // Told before the wait, so that nobody looks at what no longer counts.
+                reply.write(Chunk::Restart).await;
+                tokio::time::sleep(wait).await;
+                waited += wait;
+            }
+            Ok(())
+        })
     }
 }

@@ -7,30 +7,17 @@ use serde_json::Value;
 
 use super::message::RawCall;
 use super::{
-    Capabilities, Chunk, FinishReason, LanguageModel, ModelError, ModelErrorKind, ReplyStream,
-    Request, Usage,
+    Capabilities, Chunk, FinishReason, LanguageModel, ModelError, ModelErrorKind, ModelInfo, Reply,
+    ReplyStream, Request, Usage,
 };
 
 /// One turn of a script: what the model answers to one request.
 #[derive(Debug, Clone)]
-pub struct ScriptStep(Result<Scripted, ModelError>);
-
-#[derive(Debug, Clone, Default)]
-struct Scripted {
-    text: String,
-    reasoning: String,
-    calls: Vec<RawCall>,
-    opaque: Option<serde_json::Map<String, Value>>,
-    finish: Option<FinishReason>,
-    usage: Option<Usage>,
-}
+pub struct ScriptStep(Result<Reply, ModelError>);
 
 /// The model says this, and calls nothing.
 pub fn say(text: impl Into<String>) -> ScriptStep {
-    ScriptStep(Ok(Scripted {
-        text: text.into(),
-        ..Scripted::default()
-    }))
+    ScriptStep(Ok(Reply::text(text)))
 }
 
 /// The model calls one tool. `arguments` is an object, or text to be sent as it is.
@@ -51,9 +38,10 @@ pub fn calls<N: Into<String>>(list: impl IntoIterator<Item = (N, Value)>) -> Scr
             },
         })
         .collect();
-    ScriptStep(Ok(Scripted {
+    ScriptStep(Ok(Reply {
         calls,
-        ..Scripted::default()
+        finish: FinishReason::ToolCalls,
+        ..Reply::text("")
     }))
 }
 
@@ -63,9 +51,9 @@ pub fn fail(kind: ModelErrorKind, message: impl Into<String>) -> ScriptStep {
 }
 
 impl ScriptStep {
-    fn edit(mut self, change: impl FnOnce(&mut Scripted)) -> Self {
-        if let Ok(scripted) = &mut self.0 {
-            change(scripted);
+    fn edit(mut self, change: impl FnOnce(&mut Reply)) -> Self {
+        if let Ok(reply) = &mut self.0 {
+            change(reply);
         }
         self
     }
@@ -73,20 +61,20 @@ impl ScriptStep {
     /// Says this beside its calls: the thought of the step.
     #[must_use]
     pub fn thinking(self, text: impl Into<String>) -> Self {
-        self.edit(|scripted| scripted.text = text.into())
+        self.edit(|reply| reply.text = text.into())
     }
 
     /// Reasons visibly, in the provider's own channel.
     #[must_use]
     pub fn reasoning(self, text: impl Into<String>) -> Self {
-        self.edit(|scripted| scripted.reasoning = text.into())
+        self.edit(|reply| reply.reasoning = text.into())
     }
 
     /// Gives the calls these ids, in order.
     #[must_use]
     pub fn with_ids<I: Into<String>>(self, ids: impl IntoIterator<Item = I>) -> Self {
-        self.edit(|scripted| {
-            for (call, id) in scripted.calls.iter_mut().zip(ids) {
+        self.edit(|reply| {
+            for (call, id) in reply.calls.iter_mut().zip(ids) {
                 call.id = Some(id.into());
             }
         })
@@ -95,52 +83,26 @@ impl ScriptStep {
     /// Hands over something that the next request has to carry back.
     #[must_use]
     pub fn with_opaque(self, fields: serde_json::Map<String, Value>) -> Self {
-        self.edit(|scripted| scripted.opaque = Some(fields))
+        self.edit(|reply| reply.opaque = Some(fields.into()))
     }
 
     /// Is cut off by the length limit.
     #[must_use]
     pub fn cut_off(self) -> Self {
-        self.edit(|scripted| scripted.finish = Some(FinishReason::Length))
+        self.edit(|reply| reply.finish = FinishReason::Length)
     }
 
     /// Costs this much.
     #[must_use]
     pub fn costing(self, usage: Usage) -> Self {
-        self.edit(|scripted| scripted.usage = Some(usage))
+        self.edit(|reply| reply.usage = usage)
     }
 
     fn chunks(self) -> Vec<Result<Chunk, ModelError>> {
-        let scripted = match self.0 {
-            Ok(scripted) => scripted,
-            Err(error) => return vec![Err(error)],
-        };
-        let mut chunks = Vec::new();
-        if !scripted.reasoning.is_empty() {
-            chunks.push(Chunk::Reasoning(scripted.reasoning));
+        match self.0 {
+            Ok(reply) => Vec::from(reply).into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
         }
-        if !scripted.text.is_empty() {
-            chunks.push(Chunk::Text(scripted.text));
-        }
-        let has_calls = !scripted.calls.is_empty();
-        for (index, call) in scripted.calls.into_iter().enumerate() {
-            chunks.push(Chunk::Call {
-                index,
-                id: call.id,
-                name: Some(call.name),
-                arguments: call.arguments,
-            });
-        }
-        chunks.extend(scripted.opaque.map(Chunk::Opaque));
-        chunks.push(Chunk::Usage(
-            scripted.usage.unwrap_or_else(|| Usage::of_request(0, 0)),
-        ));
-        chunks.push(Chunk::Finish(scripted.finish.unwrap_or(if has_calls {
-            FinishReason::ToolCalls
-        } else {
-            FinishReason::Stop
-        })));
-        chunks.into_iter().map(Ok).collect()
     }
 }
 
@@ -253,12 +215,8 @@ impl Drop for ScriptedModel {
 }
 
 impl LanguageModel for ScriptedModel {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new(&self.name, self.capabilities)
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

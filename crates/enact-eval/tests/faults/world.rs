@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use enact::LanguageModel;
-use enact::model::{Capabilities, ReplyStream, Request, ScriptStep, ScriptedModel};
+use enact::model::{Capabilities, ModelInfo, ReplyStream, Request, ScriptStep, ScriptedModel};
 use enact::run::Record;
 use enact::run::store::{
     Lease, MemoryStore, RunFilter, RunSummary, Store, StoreError, StoreErrorKind, StoreFuture,
@@ -39,12 +39,8 @@ impl Paced {
 }
 
 impl LanguageModel for Paced {
-    fn name(&self) -> &str {
-        "scripted"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::FULL
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new("scripted", Capabilities::FULL)
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use enact::model::{Capabilities, LanguageModel, ReplyStream, Request, ScriptStep};
+use enact::model::{LanguageModel, ModelInfo, ReplyStream, Request, ScriptStep};
 use enact::{Run, TerminationReason, Tools};
 use enact_eval::Trial;
 use enact_eval::criteria::{Criterion, criteria};
@@ -27,12 +27,8 @@ pub(crate) fn rows() -> Vec<Row> {
 struct Unhurried(std::sync::Arc<enact::model::ScriptedModel>);
 
 impl LanguageModel for Unhurried {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.0.capabilities()
+    fn info(&self) -> ModelInfo<'_> {
+        self.0.info()
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

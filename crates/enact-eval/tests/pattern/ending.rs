@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use enact::model::{Capabilities, LanguageModel, ReplyStream, Request, Usage};
+use enact::model::{Capabilities, LanguageModel, ModelInfo, ReplyStream, Request, Usage};
 use enact::run::{Event, Rules};
 use enact::{
     Builder, CancellationToken, ErrorKind, FnTool, ReAct, Run, TerminationReason, ToolError, Tools,
@@ -173,12 +173,8 @@ async fn time_budget_of_tools() {
 struct Slow(std::sync::Arc<enact::model::ScriptedModel>);
 
 impl LanguageModel for Slow {
-    fn name(&self) -> &str {
-        "slow"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::FULL
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new("slow", Capabilities::FULL)
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

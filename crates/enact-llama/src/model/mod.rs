@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use enact_core::LanguageModel;
 use enact_core::model::{
-    Capabilities, ModelError, ModelErrorKind, ReplyStream, Request, ToolChoice, cut_endless,
-    max_reply_bytes,
+    Capabilities, ModelError, ModelErrorKind, ModelInfo, ReplyStream, Request, ToolChoice,
+    cut_endless, max_reply_bytes,
 };
 use enact_models::is_gguf;
 use futures_util::stream;
@@ -104,16 +104,8 @@ impl fmt::Debug for LocalModel {
 }
 
 impl LanguageModel for LocalModel {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn provider(&self) -> Option<&str> {
-        Some("llama.cpp")
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::FULL
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new(&self.name, Capabilities::FULL).with_provider("llama.cpp")
     }
 
     fn stream(&self, mut request: Request) -> ReplyStream<'_> {

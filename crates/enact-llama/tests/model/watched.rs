@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use enact::LanguageModel;
 use enact::model::{
-    Capabilities, FinishReason, Reply, ReplyBuilder, ReplyStream, Request, ResponseFormat,
+    FinishReason, ModelInfo, Reply, ReplyBuilder, ReplyStream, Request, ResponseFormat,
 };
 use futures_util::StreamExt as _;
 use serde_json::Value;
@@ -37,12 +37,8 @@ impl<M> Watched<M> {
 }
 
 impl<M: LanguageModel> LanguageModel for Watched<M> {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+    fn info(&self) -> ModelInfo<'_> {
+        self.inner.info()
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

@@ -10,29 +10,14 @@ mod decode;
 
 use std::pin::Pin;
 
+use futures_util::TryFutureExt as _;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use secrecy::SecretString;
 
 use self::body::{Shape, is_answer_forced};
 use self::decode::Decoder;
-use crate::http::{self, Address, Protocol, Server};
-use enact_core::model::failure::{Failures, Words};
-use enact_core::model::{
-    Capabilities, LanguageModel, ModelError, Reply, ReplyStream, Request, Timeouts,
-};
-
-const BASE_URL_VARIABLE: &str = "ANTHROPIC_BASE_URL";
-const API_KEY_VARIABLE: &str = "ANTHROPIC_API_KEY";
-const HOST: &str = "api.anthropic.com";
-const ENDPOINT: &str = "/messages";
-const KEY_HEADER: HeaderName = HeaderName::from_static("x-api-key");
-const VERSION_HEADER: HeaderName = HeaderName::from_static("anthropic-version");
-const VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
-const WORDS: Words<'static> = Words {
-    server: "a server that speaks Anthropic's messages",
-    key_variable: API_KEY_VARIABLE,
-    key_method: "Anthropic::with_api_key",
-};
+use crate::http::{Address, Client, Exchange, Protocol, Service};
+use enact_core::model::failure::Words;
+use enact_core::model::{LanguageModel, ModelError, ModelInfo, Reply, ReplyStream, Request};
 
 /// A model of Anthropic's.
 ///
@@ -62,194 +47,91 @@ const WORDS: Words<'static> = Words {
 /// - Fields of [`ModelOptions::extra`](enact_core::model::ModelOptions::extra) replace those of the same name;
 ///   `null` leaves a field out. `messages`, `stream` and `tools` cannot be replaced.
 /// - A seed is not sent: the protocol has none.
-///
-/// Requests to loopback addresses never go through a proxy, and redirects are not followed.
-#[derive(Debug, Clone)]
-pub struct Anthropic {
-    model: String,
-    server: Server,
-    capabilities: Capabilities,
-    has_breakpoints: bool,
+pub type Anthropic = Client<Messages>;
+
+/// Anthropic's messages.
+#[derive(Debug, Clone, Default)]
+pub struct Messages {
+    is_uncached: bool,
 }
 
 impl Anthropic {
-    /// A model at api.anthropic.com, without a key.
-    pub fn new(model: impl Into<String>) -> Self {
-        Self {
-            model: model.into(),
-            server: Server::new(Address::public(HOST, ENDPOINT)),
-            capabilities: Capabilities::FULL,
-            has_breakpoints: true,
-        }
-    }
-
-    /// A model with the key in `ANTHROPIC_API_KEY`, at `ANTHROPIC_BASE_URL`. Either may be unset.
-    ///
-    /// # Errors
-    /// When `ANTHROPIC_BASE_URL` is not a URL.
-    pub fn from_env(model: impl Into<String>) -> Result<Self, ModelError> {
-        Self::from_variables(model, |name| std::env::var(name).ok())
-    }
-
-    fn from_variables(
-        model: impl Into<String>,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, ModelError> {
-        let given = |name| variable(name).filter(|value| !value.trim().is_empty());
-        let mut client = Self::new(model);
-        if let Some(base_url) = given(BASE_URL_VARIABLE) {
-            client = client
-                .with_base_url(base_url)
-                .map_err(|error| error.with_note("it comes from ANTHROPIC_BASE_URL"))?;
-        }
-        if let Some(key) = given(API_KEY_VARIABLE) {
-            client = client.with_api_key(key);
-        }
-        Ok(client)
-    }
-
-    /// The same at another server. `/v1` may be left out.
-    ///
-    /// # Errors
-    /// When this is not an `http` or `https` URL.
-    pub fn with_base_url(self, base_url: impl AsRef<str>) -> Result<Self, ModelError> {
-        let base_url = base_url.as_ref().trim().trim_end_matches('/');
-        let mut address = Address::parse(base_url, ENDPOINT)?;
-        // Anthropic's own libraries take the address without its version.
-        let (_, place) = address.base_url().split_once("://").unwrap_or_default();
-        if !place.contains('/') {
-            address = Address::parse(&format!("{base_url}/v1"), ENDPOINT)?;
-        }
-        Ok(Self {
-            server: self.server.at(address),
-            ..self
-        })
-    }
-
-    /// The same with a key.
-    #[must_use]
-    pub fn with_api_key(self, key: impl Into<String>) -> Self {
-        self.with_secret(key.into().into())
-    }
-
-    pub(crate) fn with_secret(self, key: SecretString) -> Self {
-        Self {
-            server: self.server.with_api_key(key),
-            ..self
-        }
-    }
-
-    /// The same with other capabilities: [`Capabilities::FULL`] unless told.
-    #[must_use]
-    pub fn with_capabilities(self, capabilities: Capabilities) -> Self {
-        Self {
-            capabilities,
-            ..self
-        }
-    }
-
-    /// The same with other limits of time.
-    #[must_use]
-    pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
-        Self {
-            server: self.server.with_timeouts(timeouts),
-            ..self
-        }
-    }
-
-    /// The same with another bound on the bytes of a reply's text, reasoning and calls:
-    /// [`max_reply_bytes`](enact_core::model::max_reply_bytes) unless told. A longer one is cut off.
-    #[must_use]
-    pub fn with_max_reply_bytes(self, bytes: usize) -> Self {
-        Self {
-            server: self.server.with_max_reply_bytes(bytes),
-            ..self
-        }
-    }
-
     /// The same without prompt-cache breakpoints: nothing is cached. Writing to the cache costs a
     /// little more than reading, so single requests are cheaper without.
     #[must_use]
-    pub fn without_prompt_cache(self) -> Self {
-        Self {
-            has_breakpoints: false,
-            ..self
-        }
-    }
-
-    /// The same with a header on every request, such as `anthropic-beta`. It replaces one of the
-    /// same name, also one that the client would send itself. The value is kept as a secret.
-    ///
-    /// # Errors
-    /// When the name or the value cannot stand in a header.
-    pub fn with_header(
-        self,
-        name: impl AsRef<str>,
-        value: impl AsRef<str>,
-    ) -> Result<Self, ModelError> {
-        Ok(Self {
-            server: self.server.with_header(name.as_ref(), value.as_ref())?,
-            ..self
-        })
+    pub fn without_prompt_cache(mut self) -> Self {
+        self.service.is_uncached = true;
+        self
     }
 }
 
-impl Protocol for Anthropic {
-    type Decoder = Decoder;
+impl Service for Messages {
+    const KEY_HEADER: HeaderName = HeaderName::from_static("x-api-key");
 
-    fn server(&self) -> &Server {
-        &self.server
+    /// `/v1` may be left out, as in Anthropic's own libraries.
+    fn address(base_url: &str) -> Result<Address, ModelError> {
+        let base_url = base_url.trim().trim_end_matches('/');
+        let address = Address::parse(base_url, Self::ENDPOINT)?;
+        let (_, place) = address.base_url().split_once("://").unwrap_or_default();
+        match place.contains('/') {
+            true => Ok(address),
+            false => Address::parse(&format!("{base_url}/v1"), Self::ENDPOINT),
+        }
     }
 
-    fn body(&self, request: &Request) -> Result<String, ModelError> {
+    fn words(&self) -> Words<'_> {
+        Words {
+            server: "a server that speaks Anthropic's messages",
+            key_variable: "ANTHROPIC_API_KEY",
+            key_method: "Anthropic::with_api_key",
+        }
+    }
+
+    fn provider(&self) -> &str {
+        "anthropic"
+    }
+}
+
+impl Protocol for Messages {
+    type Decoder = Decoder;
+
+    const HOST: &'static str = "api.anthropic.com";
+    const ENDPOINT: &'static str = "/messages";
+    const BASE_URL_VARIABLE: &'static str = "ANTHROPIC_BASE_URL";
+    const KEY_SCHEME: &'static str = "";
+
+    fn body(client: &Client<Self>, request: &Request) -> Result<String, ModelError> {
         let shape = Shape {
-            model: &self.model,
-            has_breakpoints: self.has_breakpoints,
+            model: &client.model,
+            has_breakpoints: !client.service.is_uncached,
         };
         body::write_body(shape, request)
     }
 
-    fn headers(&self) -> Result<HeaderMap, ModelError> {
-        let mut headers = self.server.headers(KEY_HEADER, "", &WORDS)?;
-        headers.entry(VERSION_HEADER).or_insert(VERSION);
-        Ok(headers)
+    fn add_headers(headers: &mut HeaderMap) {
+        headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
     }
 
     fn decoder(&self, request: &Request) -> Decoder {
         Decoder::new(is_answer_forced(request))
     }
-
-    fn failing(&self, make: impl FnOnce(Failures<'_>) -> ModelError) -> ModelError {
-        self.server.failing(&self.model, &KEY_HEADER, WORDS, make)
-    }
 }
 
 impl LanguageModel for Anthropic {
-    fn name(&self) -> &str {
-        &self.model
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        Some(self.server.base_url())
-    }
-
-    fn provider(&self) -> Option<&str> {
-        Some("anthropic")
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
+    fn info(&self) -> ModelInfo<'_> {
+        self.known()
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
-        http::stream(self, request)
+        let begun = Exchange::begin(self, request);
+        Box::pin(begun.map_ok(Exchange::into_stream).try_flatten_stream())
     }
 
     fn complete(
         &self,
         request: Request,
     ) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + '_>> {
-        Box::pin(http::complete(self, request))
+        Box::pin(Exchange::begin(self, request).and_then(Exchange::complete))
     }
 }
 
@@ -268,7 +150,7 @@ mod tests {
     fn the_environment_is_read_and_optional() {
         let client = from(&[]).unwrap();
         assert_eq!(client.base_url(), Some("https://api.anthropic.com/v1"));
-        assert!(!client.headers().unwrap().contains_key(KEY_HEADER));
+        assert!(!client.headers().unwrap().contains_key(Messages::KEY_HEADER));
 
         let client = from(&[
             ("ANTHROPIC_BASE_URL", "http://localhost:1/proxy/v1"),
@@ -276,7 +158,10 @@ mod tests {
         ])
         .unwrap();
         assert_eq!(client.base_url(), Some("http://localhost:1/proxy/v1"));
-        assert_eq!(client.headers().unwrap()[KEY_HEADER], "sk-ant-secret");
+        assert_eq!(
+            client.headers().unwrap()[Messages::KEY_HEADER],
+            "sk-ant-secret"
+        );
         assert!(!format!("{client:?}").contains("secret"));
 
         let error = from(&[("ANTHROPIC_BASE_URL", "localhost")]).unwrap_err();
@@ -296,6 +181,6 @@ mod tests {
         let client = Anthropic::new("m")
             .with_header("anthropic-version", "2030-01-01")
             .unwrap();
-        assert_eq!(client.headers().unwrap()[VERSION_HEADER], "2030-01-01");
+        assert_eq!(client.headers().unwrap()["anthropic-version"], "2030-01-01");
     }
 }

@@ -1,28 +1,27 @@
 //! A model that is asked through genai.
 
-use std::collections::VecDeque;
-use std::fmt;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use enact_core::LanguageModel;
-use enact_core::model::failure::{Failures, Limit};
+use enact_core::model::failure::Words;
 use enact_core::model::{
-    Capabilities, Chunk, ModelError, ModelErrorKind, ReplyStream, Request, Timeouts, cut_endless,
-    max_reply_bytes,
+    Capabilities, Delivery, ModelError, ModelInfo, ReplyStream, ReplyWriter, Request, cut_endless,
+    max_reply_bytes, write_reply,
 };
-use futures_util::{FutureExt as _, StreamExt as _, stream};
+use futures_util::{FutureExt as _, StreamExt as _};
 use genai::adapter::AdapterKind;
 use genai::chat::ChatStream;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{ModelIden, ServiceTarget};
-use reqwest::Url;
-use secrecy::{ExposeSecret as _, SecretString};
+use reqwest::header::{AUTHORIZATION, HeaderName};
+use secrecy::ExposeSecret as _;
 use tokio::time::{Instant, timeout_at};
 
-use super::failure::{self, Names};
+use super::failure;
 use super::reply::Reading;
 use super::request;
+use crate::http::{Address, Client, Clock, DecodeError, Service, bad_address, no_client};
 use crate::provider::Provider;
 use crate::split;
 
@@ -46,16 +45,14 @@ use crate::split;
 /// - Pictures that tools return travel in a user message behind the results of the turn.
 /// - Tool calls come when they are whole, not piece by piece.
 /// - Some providers ignore what genai has no words for: [`Capabilities`] say what holds.
-#[derive(Clone)]
-pub struct Genai {
+pub type Genai = Client<Through>;
+
+/// A provider that is asked through genai.
+#[derive(Debug, Clone)]
+pub struct Through {
     kind: AdapterKind,
-    name: String,
-    base_url: String,
-    key: Option<SecretString>,
-    capabilities: Capabilities,
-    timeouts: Timeouts,
-    /// Made with the first request: it depends on the address and the timeouts.
-    client: OnceLock<genai::Client>,
+    /// What errors call its servers.
+    server: String,
 }
 
 impl Genai {
@@ -72,7 +69,7 @@ impl Genai {
         let Some(kind) = AdapterKind::from_lower_str(known.name()) else {
             return Err(crate::provider::unknown(name));
         };
-        let client = Self::of(kind, model)?;
+        let client = Self::through(kind, model)?;
         let key = known
             .key_variable()
             .and_then(|name| std::env::var(name).ok());
@@ -82,279 +79,120 @@ impl Genai {
         })
     }
 
-    pub(crate) fn of(kind: AdapterKind, model: &str) -> Result<Self, ModelError> {
-        let base_url = usual_address(kind).trim_end_matches('/').to_owned();
-        Ok(Self {
-            kind,
-            name: model.to_owned(),
-            base_url,
-            key: None,
-            capabilities: capabilities(kind),
-            timeouts: Timeouts::default(),
-            client: OnceLock::new(),
-        })
-    }
-
-    /// The same at another server.
-    ///
-    /// # Errors
-    /// When this is not an `http` or `https` URL, or holds a password.
-    pub fn with_base_url(self, base_url: impl AsRef<str>) -> Result<Self, ModelError> {
-        let base_url = base_url.as_ref().trim().trim_end_matches('/');
-        checked(base_url)?;
-        Ok(Self {
-            base_url: base_url.to_owned(),
-            client: OnceLock::new(),
-            ..self
-        })
-    }
-
-    /// The same with a key.
-    #[must_use]
-    pub fn with_api_key(self, key: impl Into<String>) -> Self {
-        self.with_secret(key.into().into())
-    }
-
-    pub(crate) fn with_secret(self, key: SecretString) -> Self {
-        let key = SecretString::from(key.expose_secret().trim());
-        Self {
-            key: Some(key).filter(|key| !key.expose_secret().is_empty()),
-            ..self
-        }
-    }
-
-    /// The same with other capabilities than what is known of the provider.
-    #[must_use]
-    pub fn with_capabilities(self, capabilities: Capabilities) -> Self {
-        Self {
-            capabilities,
-            ..self
-        }
-    }
-
-    /// The same with other limits of time.
-    #[must_use]
-    pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
-        Self {
-            timeouts,
-            client: OnceLock::new(),
-            ..self
-        }
-    }
-
-    fn names(&self) -> Names {
-        Names::new(self.kind.as_lower_str(), self.kind.default_key_env_name())
-    }
-
-    /// Makes an error about this provider.
-    fn failing(&self, make: impl FnOnce(Failures<'_>) -> ModelError) -> ModelError {
-        let key = self.key.as_ref().map(|key| key.expose_secret());
-        let secrets: Vec<&str> = key.into_iter().collect();
-        let names = self.names();
-        make(failure::of(
-            &self.name,
-            &self.base_url,
-            &names,
-            self.key.is_some(),
-            &secrets,
+    pub(crate) fn through(kind: AdapterKind, model: &str) -> Result<Self, ModelError> {
+        let address = Through::address(&usual_address(kind))?;
+        Ok(Self::of(
+            model,
+            address,
+            capabilities(kind),
+            Through::to(kind),
         ))
     }
 
-    fn client(&self) -> Result<genai::Client, ModelError> {
-        if let Some(client) = self.client.get() {
-            return Ok(client.clone());
-        }
-        let client = http(&self.base_url, self.timeouts.connect)?;
-        Ok(self.client.get_or_init(|| client).clone())
-    }
-
     async fn ask(&self, request: &Request) -> Result<ChatStream, ModelError> {
-        let (chat, options) = request::encode(self.kind, request)?;
-        let auth = match &self.key {
+        let kind = self.service.kind;
+        let (chat, options) = request::encode(kind, request)?;
+        let auth = match &self.server.api_key {
             Some(key) => AuthData::from_single(key.expose_secret()),
-            None if self.kind.default_key_env_name().is_none() => AuthData::from_single("none"),
+            None if kind.default_key_env_name().is_none() => AuthData::from_single("none"),
             None => return Err(self.failing(|make| make.status(401, None, b""))),
         };
         let target = ServiceTarget {
-            endpoint: Endpoint::from_owned(format!("{}/", self.base_url)),
+            endpoint: Endpoint::from_owned(format!("{}/", self.server.base_url())),
             auth,
-            model: ModelIden::new(self.kind, self.name.as_str()),
+            model: ModelIden::new(kind, self.model.as_str()),
         };
-        let client = self.client()?;
+        let client = over(self.server.line()?.client.clone())?;
         let asked = client.exec_chat_stream(target, chat, Some(&options)).await;
         match asked {
             Ok(response) => Ok(response.stream),
             Err(error) => Err(self.failing(|make| failure::tell(&error, make))),
         }
     }
-}
 
-impl fmt::Debug for Genai {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Genai")
-            .field("provider", &self.kind.as_lower_str())
-            .field("model", &self.name)
-            .field("base_url", &self.base_url)
-            .field("has_api_key", &self.key.is_some())
-            .field("capabilities", &self.capabilities)
-            .field("timeouts", &self.timeouts)
-            .finish_non_exhaustive()
+    /// One request and its reply.
+    async fn exchange(&self, request: Request, reply: ReplyWriter) -> Result<(), ModelError> {
+        let mut stream = self.ask(&request).await?;
+        let mut clock = Clock::start(self.server.timeouts, Delivery::Streamed);
+        let mut reading = Reading::new(self.service.kind);
+        while !reading.is_whole() {
+            // A provider that always has more ready holds up no clock and nobody else.
+            tokio::task::consume_budget().await;
+            let since = Instant::now();
+            let deadline = clock.deadline(since);
+            let event = match timeout_at(deadline, stream.next()).await {
+                Ok(Some(event)) if deadline > since => event,
+                Ok(None) => return Err(self.failing(|make| DecodeError::CutOff.told(make))),
+                Ok(Some(_)) | Err(_) => return Err(self.failing(|make| clock.expired(make))),
+            };
+            let event = event.map_err(|error| self.failing(|make| failure::tell(&error, make)))?;
+            if Reading::is_said(&event) {
+                clock.goes_on();
+            }
+            let chunks = reading.take(event);
+            for chunk in chunks.map_err(|wrong| self.failing(|make| wrong.told(make)))? {
+                reply.write(chunk).await;
+            }
+        }
+        Ok(())
     }
 }
 
-impl LanguageModel for Genai {
-    fn name(&self) -> &str {
-        &self.name
+impl Through {
+    pub(crate) fn to(kind: AdapterKind) -> Self {
+        Self {
+            kind,
+            server: format!("a server for `{}`", kind.as_lower_str()),
+        }
+    }
+}
+
+impl Service for Through {
+    const KEY_HEADER: HeaderName = AUTHORIZATION;
+
+    fn address(base_url: &str) -> Result<Address, ModelError> {
+        let base_url = base_url.trim();
+        let address = Address::parse(base_url, "")?;
+        if address.credentials().next().is_some() {
+            let why = "it must not hold a name or a password";
+            return Err(bad_address(base_url, why));
+        }
+        Ok(address)
     }
 
-    fn base_url(&self) -> Option<&str> {
-        Some(&self.base_url)
+    fn words(&self) -> Words<'_> {
+        Words {
+            server: &self.server,
+            key_variable: self
+                .kind
+                .default_key_env_name()
+                .unwrap_or("the provider's variable"),
+            key_method: "Genai::with_api_key",
+        }
     }
 
-    fn provider(&self) -> Option<&str> {
-        Some(match self.kind {
+    fn provider(&self) -> &str {
+        match self.kind {
             AdapterKind::Gemini | AdapterKind::GeminiIx => "gcp.gemini",
             AdapterKind::Vertex => "gcp.vertex_ai",
             AdapterKind::BedrockApi => "aws.bedrock",
             AdapterKind::OpenAI | AdapterKind::OpenAIResp => "openai",
             other => other.as_lower_str(),
-        })
+        }
     }
+}
 
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
+impl LanguageModel for Genai {
+    fn info(&self) -> ModelInfo<'_> {
+        self.known()
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
         let prompt_bytes = request.prompt.bytes();
         let max_bytes = max_reply_bytes(request.options.max_tokens);
-        let exchange = Exchange {
-            client: self,
-            state: State::Asking(Box::new(request)),
-            ready: VecDeque::new(),
-        };
-        let reply = Box::pin(stream::unfold(exchange, Exchange::next));
+        let reply = write_reply(|reply| self.exchange(request, reply));
         cut_endless(reply, prompt_bytes, max_bytes)
     }
-}
-
-/// One request and its reply.
-struct Exchange<'a> {
-    client: &'a Genai,
-    state: State,
-    ready: VecDeque<Chunk>,
-}
-
-enum State {
-    Asking(Box<Request>),
-    Reading {
-        stream: Box<ChatStream>,
-        reading: Reading,
-        clock: Clock,
-    },
-    /// The reply has ended in this way; what is ready comes first.
-    Ended(Option<ModelError>),
-}
-
-struct Clock {
-    first_byte: Instant,
-    total: Instant,
-    has_begun: bool,
-}
-
-impl Exchange<'_> {
-    async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Self)> {
-        loop {
-            if let Some(chunk) = self.ready.pop_front() {
-                return Some((Ok(chunk), self));
-            }
-            self.state = match self.state {
-                State::Asking(request) => match self.client.ask(&request).await {
-                    Ok(stream) => State::Reading {
-                        stream: Box::new(stream),
-                        reading: Reading::new(self.client.kind),
-                        clock: Clock::start(&self.client.timeouts),
-                    },
-                    Err(error) => State::Ended(Some(error)),
-                },
-                State::Reading {
-                    mut stream,
-                    mut reading,
-                    mut clock,
-                } => {
-                    let client = self.client;
-                    // A provider that always has more ready holds up no clock and nobody else.
-                    tokio::task::consume_budget().await;
-                    let deadline = clock.deadline(&client.timeouts);
-                    let read = match timeout_at(deadline, stream.next()).await {
-                        _ if Instant::now() >= clock.total => Err(clock.expired(client)),
-                        Ok(Some(Ok(event))) => {
-                            clock.has_begun |= Reading::is_said(&event);
-                            let taken = reading.take(event, &mut self.ready);
-                            taken.map_err(|wrong| client.failing(|make| wrong.tell(make)))
-                        }
-                        Ok(Some(Err(error))) => {
-                            Err(client.failing(|make| failure::tell(&error, make)))
-                        }
-                        Ok(None) => Err(client.failing(|make| {
-                            make.protocol("was cut off: it ended without a reason for stopping")
-                        })),
-                        Err(_) => Err(clock.expired(client)),
-                    };
-                    match read {
-                        Ok(()) if reading.is_whole() => State::Ended(None),
-                        Ok(()) => State::Reading {
-                            stream,
-                            reading,
-                            clock,
-                        },
-                        Err(error) => State::Ended(Some(error)),
-                    }
-                }
-                State::Ended(error) => {
-                    self.state = State::Ended(None);
-                    return error.map(|error| (Err(error), self));
-                }
-            };
-        }
-    }
-}
-
-impl Clock {
-    fn start(timeouts: &Timeouts) -> Self {
-        let now = Instant::now();
-        Self {
-            first_byte: later(now, timeouts.first_byte),
-            total: later(now, timeouts.total),
-            has_begun: false,
-        }
-    }
-
-    fn deadline(&self, timeouts: &Timeouts) -> Instant {
-        let next = match self.has_begun {
-            true => later(Instant::now(), timeouts.idle),
-            false => self.first_byte,
-        };
-        next.min(self.total)
-    }
-
-    fn expired(&self, client: &Genai) -> ModelError {
-        let timeouts = &client.timeouts;
-        let (limit, after) = if Instant::now() >= self.total {
-            (Limit::Total, timeouts.total)
-        } else if self.has_begun {
-            (Limit::Idle, timeouts.idle)
-        } else {
-            (Limit::FirstByte, timeouts.first_byte)
-        };
-        client.failing(|make| make.timeout(limit, Some(after)))
-    }
-}
-
-/// A duration beyond what the clock can say means never, or as good as.
-fn later(from: Instant, duration: Duration) -> Instant {
-    const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
-    from.checked_add(duration).unwrap_or_else(|| from + FAR)
 }
 
 /// What genai can ask of a provider.
@@ -386,59 +224,10 @@ pub(crate) fn usual_address(kind: AdapterKind) -> String {
 
 /// A client of genai for one server.
 pub(crate) fn http(base_url: &str, connect: Duration) -> Result<genai::Client, ModelError> {
-    let url = checked(base_url)?;
-    let mut builder = reqwest::Client::builder()
-        .user_agent(concat!("enact/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(connect)
-        .no_gzip()
-        // A redirect would carry prompts to an address that nobody configured.
-        .redirect(reqwest::redirect::Policy::none());
-    if is_loopback(&url) {
-        builder = builder.no_proxy();
-    }
-    if url.scheme() == "http" {
-        // Nothing to verify: spares reading the system's certificates, or failing without.
-        builder = builder.tls_certs_only([]);
-    }
-    let unusable = || {
-        ModelError::new(
-            ModelErrorKind::Connection,
-            "could not set up the HTTP client: check the system's TLS certificates",
-        )
-    };
-    let http = builder
-        .build()
-        .map_err(|error| unusable().with_source(error.without_url()))?;
+    over(Through::address(base_url)?.client(connect)?)
+}
+
+fn over(http: reqwest::Client) -> Result<genai::Client, ModelError> {
     let client = genai::Client::builder().with_reqwest(http).build();
-    client.map_err(|_| unusable())
-}
-
-fn checked(base_url: &str) -> Result<Url, ModelError> {
-    let bad = |why: &str| {
-        // What cannot be parsed cannot be cleaned of a password either.
-        let shown = if base_url.contains('@') {
-            "…"
-        } else {
-            base_url
-        };
-        let message = format!("bad base URL `{shown}`: {why}");
-        ModelError::new(ModelErrorKind::InvalidRequest, message)
-    };
-    let url = Url::parse(base_url).map_err(|error| bad(&error.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(bad("it must begin with `http://` or `https://`"));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(bad("it must not hold a name or a password"));
-    }
-    Ok(url)
-}
-
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let literal = host.trim_start_matches('[').trim_end_matches(']');
-    match literal.parse::<std::net::IpAddr>() {
-        Ok(address) => address.is_loopback(),
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
-    }
+    client.map_err(|_| no_client())
 }

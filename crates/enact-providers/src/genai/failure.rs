@@ -1,40 +1,10 @@
 //! What went wrong, read out of genai's errors. They are never shown: some hold the prompt.
 
-use enact_core::model::failure::{Failures, Limit, Words, retry_after};
+use enact_core::model::failure::{Failures, Limit, retry_after};
 use enact_core::model::{ModelError, ModelErrorKind};
 use genai::webc::StreamTimeout;
 
-/// What a provider is called, and where its key is.
-#[derive(Debug, Clone)]
-pub(crate) struct Names {
-    server: String,
-    key_variable: String,
-}
-
-impl Names {
-    pub(crate) fn new(provider: &str, key_variable: Option<&str>) -> Self {
-        Self {
-            server: format!("a server for `{provider}`"),
-            key_variable: key_variable.unwrap_or("the provider's variable").to_owned(),
-        }
-    }
-}
-
-/// Errors about a model of a provider.
-pub(crate) fn of<'a>(
-    model: &'a str,
-    base_url: &'a str,
-    names: &'a Names,
-    has_key: bool,
-    secrets: &'a [&'a str],
-) -> Failures<'a> {
-    let words = Words {
-        server: &names.server,
-        key_variable: &names.key_variable,
-        key_method: "Genai::with_api_key",
-    };
-    Failures::new(model, base_url, words, has_key, secrets)
-}
+use crate::http::{DecodeError, transport};
 
 /// The error in enact's words.
 pub(crate) fn tell(error: &genai::Error, failures: Failures<'_>) -> ModelError {
@@ -61,12 +31,7 @@ pub(crate) fn tell(error: &genai::Error, failures: Failures<'_>) -> ModelError {
         | E::NoAuthResolver { .. }
         | E::NoAuthData { .. }
         | E::Resolver { .. } => failures.status(401, None, b""),
-        E::StreamParse { serde_error, .. } => failures.protocol(&format!(
-            "is not a chat reply: {:?} error in JSON at line {} column {}",
-            serde_error.classify(),
-            serde_error.line(),
-            serde_error.column()
-        )),
+        E::StreamParse { serde_error, .. } => DecodeError::malformed(serde_error).told(failures),
         E::NoChatResponse { .. }
         | E::InvalidJsonResponseElement { .. }
         | E::JsonValueExt(_)
@@ -100,7 +65,7 @@ fn stream(
         return failures.timeout(limit, None);
     }
     match error.downcast_ref::<reqwest::Error>() {
-        Some(error) => transport(error, failures),
+        Some(error) => transport(failures, error),
         None => failures.protocol("cannot be read"),
     }
 }
@@ -119,21 +84,9 @@ fn web(error: &genai::webc::Error, failures: Failures<'_>) -> ModelError {
         E::ResponseFailedNotJson { body, .. } | E::ResponseFailedInvalidJson { body, .. } => {
             failures.not_json(body.as_bytes())
         }
-        E::Reqwest(error) => transport(error, failures),
+        E::Reqwest(error) => transport(failures, error),
         E::JsonValueExt(_) => failures.protocol("is not what was asked for"),
     }
-}
-
-fn transport(error: &reqwest::Error, failures: Failures<'_>) -> ModelError {
-    if error.is_timeout() {
-        return failures.timeout(Limit::Connect, None);
-    }
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    let message = failures.connection(!error.is_connect(), &cause.to_string());
-    ModelError::new(ModelErrorKind::Connection, message)
 }
 
 fn invalid(message: &str) -> ModelError {

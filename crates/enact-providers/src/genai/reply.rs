@@ -1,34 +1,12 @@
 //! Replies in genai's words.
 
-use std::collections::VecDeque;
-
-use enact_core::model::failure::Failures;
-use enact_core::model::{Chunk, FinishReason, ModelError, Usage};
+use enact_core::model::{Chunk, FinishReason, Usage};
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatStreamEvent, ContentPart, StopReason, StreamEnd, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::request::OPAQUE;
-
-/// Why a reply cannot be taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wrong {
-    /// The provider's filter stopped it.
-    Filtered,
-    /// It ended without a reason.
-    CutOff,
-}
-
-impl Wrong {
-    pub(crate) fn tell(self, failures: Failures<'_>) -> ModelError {
-        match self {
-            Self::Filtered => failures.filtered(),
-            Self::CutOff => {
-                failures.protocol("was cut off: it ended without a reason for stopping")
-            }
-        }
-    }
-}
+use crate::http::DecodeError;
 
 /// Turns the events of one reply into chunks.
 #[derive(Debug)]
@@ -55,28 +33,21 @@ impl Reading {
         !matches!(event, ChatStreamEvent::Start)
     }
 
-    pub(crate) fn take(
-        &mut self,
-        event: ChatStreamEvent,
-        out: &mut VecDeque<Chunk>,
-    ) -> Result<(), Wrong> {
-        match event {
-            ChatStreamEvent::Chunk(chunk) => out.push_back(Chunk::Text(chunk.content)),
-            ChatStreamEvent::ReasoningChunk(chunk) => {
-                out.push_back(Chunk::Reasoning(chunk.content));
-            }
-            ChatStreamEvent::End(end) => self.end(end, out)?,
+    pub(crate) fn take(&mut self, event: ChatStreamEvent) -> Result<Vec<Chunk>, DecodeError> {
+        Ok(match event {
+            ChatStreamEvent::Chunk(chunk) => vec![Chunk::Text(chunk.content)],
+            ChatStreamEvent::ReasoningChunk(chunk) => vec![Chunk::Reasoning(chunk.content)],
+            ChatStreamEvent::End(end) => self.end(end)?,
             // Calls and signatures come whole at the end: on the way, some are pieces and some are
             // all that is known so far.
             ChatStreamEvent::Start
             | ChatStreamEvent::Heartbeat
             | ChatStreamEvent::ToolCallChunk(_)
-            | ChatStreamEvent::ThoughtSignatureChunk(_) => {}
-        }
-        Ok(())
+            | ChatStreamEvent::ThoughtSignatureChunk(_) => Vec::new(),
+        })
     }
 
-    fn end(&mut self, end: StreamEnd, out: &mut VecDeque<Chunk>) -> Result<(), Wrong> {
+    fn end(&mut self, end: StreamEnd) -> Result<Vec<Chunk>, DecodeError> {
         self.is_whole = true;
         let mut thoughts = Vec::new();
         let mut calls = Vec::new();
@@ -90,15 +61,15 @@ impl Reading {
             }
         }
         let finish = match end.captured_stop_reason {
-            Some(StopReason::ContentFilter(_)) => return Err(Wrong::Filtered),
+            Some(StopReason::ContentFilter(_)) => return Err(DecodeError::Filtered),
             Some(StopReason::MaxTokens(_)) => FinishReason::Length,
-            None if !has_end_marker(self.kind) => return Err(Wrong::CutOff),
+            None if !has_end_marker(self.kind) => return Err(DecodeError::CutOff),
             _ if calls.is_empty() => FinishReason::Stop,
             _ => FinishReason::ToolCalls,
         };
-        out.extend(self.opaque(&thoughts, &calls).map(Chunk::Opaque));
+        let mut out = Vec::from_iter(self.opaque(&thoughts, &calls).map(Chunk::Opaque));
         for (index, call) in calls.into_iter().enumerate() {
-            out.push_back(Chunk::Call {
+            out.push(Chunk::Call {
                 index,
                 id: Some(call.call_id).filter(|id| !id.is_empty()),
                 name: Some(call.fn_name),
@@ -111,8 +82,8 @@ impl Reading {
             });
         }
         out.extend(end.captured_usage.as_ref().map(usage).map(Chunk::Usage));
-        out.push_back(Chunk::Finish(finish));
-        Ok(())
+        out.push(Chunk::Finish(finish));
+        Ok(out)
     }
 
     /// What has to go back with the next request.

@@ -1,5 +1,7 @@
 //! Where the server is, with and without what must not be shown.
 
+use std::time::Duration;
+
 use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -10,14 +12,14 @@ const MIN_CREDENTIAL: usize = 4;
 
 /// A checked base URL.
 #[derive(Clone)]
-pub(crate) struct Address {
+pub struct Address {
     /// For people: no user, no password, no query.
     base_url: String,
     /// What is asked. Secret, because the base URL may hold a password or a key.
     endpoint: SecretString,
     credentials: Vec<SecretString>,
-    pub(super) is_loopback: bool,
-    pub(super) is_tls: bool,
+    is_loopback: bool,
+    is_tls: bool,
 }
 
 impl Address {
@@ -36,14 +38,19 @@ impl Address {
     /// Reads a base URL; `endpoint` is the path behind it.
     pub(crate) fn parse(text: &str, endpoint: &str) -> Result<Self, ModelError> {
         let text = text.trim();
-        let mut url = Url::parse(text).map_err(|error| bad(text, &error.to_string()))?;
+        let mut url = Url::parse(text).map_err(|error| bad_address(text, &error.to_string()))?;
         let is_tls = match url.scheme() {
             "https" => true,
             "http" => false,
-            _ => return Err(bad(text, "it must begin with `http://` or `https://`")),
+            _ => {
+                return Err(bad_address(
+                    text,
+                    "it must begin with `http://` or `https://`",
+                ));
+            }
         };
         let Some(host) = url.host_str().map(str::to_owned) else {
-            return Err(bad(text, "it names no host"));
+            return Err(bad_address(text, "it names no host"));
         };
         let credentials = credentials(text).into_iter().map(SecretString::from);
         let credentials = credentials.collect();
@@ -72,13 +79,35 @@ impl Address {
         &self.base_url
     }
 
+    /// An HTTP client for this server.
+    pub(crate) fn client(&self, connect: Duration) -> Result<reqwest::Client, ModelError> {
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("enact/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(connect)
+            // Proxies hold back compressed events until a block is full. Another crate of the same
+            // program may have switched compression on.
+            .no_gzip()
+            // A redirect would carry prompts to an address that nobody configured.
+            .redirect(reqwest::redirect::Policy::none());
+        if self.is_loopback {
+            builder = builder.no_proxy();
+        }
+        if !self.is_tls {
+            // Nothing to verify: spares reading the system's certificates, or failing without.
+            builder = builder.tls_certs_only([]);
+        }
+        builder
+            .build()
+            .map_err(|error| no_client().with_source(error.without_url()))
+    }
+
     pub(super) fn endpoint(&self) -> Result<Url, ModelError> {
         let endpoint = self.endpoint.expose_secret();
-        Url::parse(endpoint).map_err(|error| bad(&self.base_url, &error.to_string()))
+        Url::parse(endpoint).map_err(|error| bad_address(&self.base_url, &error.to_string()))
     }
 
     /// What errors never repeat; see [`credentials`].
-    pub(super) fn credentials(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn credentials(&self) -> impl Iterator<Item = &str> {
         self.credentials.iter().map(|text| text.expose_secret())
     }
 }
@@ -127,7 +156,7 @@ fn decoded(part: &str) -> String {
     found.map_or_else(String::new, |(_, value)| value.into_owned())
 }
 
-fn is_loopback(host: &str) -> bool {
+pub(crate) fn is_loopback(host: &str) -> bool {
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     match literal.parse::<std::net::IpAddr>() {
         Ok(address) => address.is_loopback(),
@@ -135,7 +164,14 @@ fn is_loopback(host: &str) -> bool {
     }
 }
 
-fn bad(text: &str, why: &str) -> ModelError {
+pub(crate) fn no_client() -> ModelError {
+    ModelError::new(
+        ModelErrorKind::Connection,
+        "could not set up the HTTP client: check the system's TLS certificates",
+    )
+}
+
+pub(crate) fn bad_address(text: &str, why: &str) -> ModelError {
     // What cannot be parsed cannot be cleaned of a password either.
     let shown = match text.split_once('?') {
         _ if text.contains('@') => "…",

@@ -1,18 +1,19 @@
 //! One request and its reply: sending, reading, and watching the clock.
 
-use std::collections::VecDeque;
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::{StreamExt as _, poll, stream};
+use futures_util::{StreamExt as _, poll};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::protocol::{Decode, DecodeError, Protocol};
+use super::clock::Clock;
+use super::protocol::{Decode as _, DecodeError, Protocol, SoFar};
 use super::sse::{SseParser, TooLong};
+use super::{Client, Line};
 use enact_core::model::failure::{Failures, Limit, retry_after};
 use enact_core::model::{
-    Chunk, Delivery, FinishReason, ModelError, ModelErrorKind, Reply, ReplyBuilder, ReplyStream,
-    Request, Usage, cut_endless, max_reply_bytes, whole_reply,
+    Chunk, FinishReason, ModelError, ModelErrorKind, Reply, ReplyBuilder, ReplyStream, Request,
+    Usage, cut_endless, max_reply_bytes, whole_reply, write_reply,
 };
 
 /// How much of a stream is read: far above any honest one, most of which is not the reply.
@@ -25,62 +26,25 @@ const BODY_FRAME: usize = 64 * 1024;
 const MAX_REPORT_BYTES: usize = 64 * 1024;
 /// An error report that takes longer is given up: the status says the most.
 const REPORT_PATIENCE: Duration = Duration::from_secs(10);
-/// Behind the reason for stopping only the cost can follow; it is not worth a long wait.
-const COST_PATIENCE: Duration = Duration::from_secs(5);
 /// A connection can be used again only if its reply was read to the last byte, which normally
 /// comes along with the last event.
 const END_PATIENCE: Duration = Duration::from_millis(100);
 
-/// Asks a server, and reads what it answers.
-pub(crate) fn stream<P: Protocol>(client: &P, request: Request) -> ReplyStream<'_> {
-    Exchange::new(client, request).into_stream()
-}
-
-/// The same for who wants the whole reply. One that comes in one piece takes no detour by a stream.
-pub(crate) async fn complete<P: Protocol>(
-    client: &P,
-    request: Request,
-) -> Result<Reply, ModelError> {
-    let mut exchange = Exchange::new(client, request);
-    while exchange.is_in_one_piece() {
-        if let State::Ended(error) = &mut exchange.state {
-            if let Some(error) = error.take() {
-                return Err(error);
-            }
-            return whole_reply(exchange.ready, exchange.prompt_bytes, exchange.max_bytes).await;
-        }
-        exchange.advance().await;
-    }
-    let mut reply = exchange.into_stream();
-    let mut builder = ReplyBuilder::default();
-    while let Some(chunk) = reply.next().await {
-        builder.push(chunk?);
-    }
-    builder.finish()
-}
-
-struct Exchange<'a, P: Protocol> {
-    client: &'a P,
+/// One request and its reply.
+pub(crate) struct Exchange<'a, P: Protocol> {
+    client: &'a Client<P>,
     prompt_bytes: usize,
     max_bytes: usize,
-    state: State<P::Decoder>,
-    ready: VecDeque<Chunk>,
-}
-
-enum State<D> {
-    Asking(Box<Request>),
-    Reading(Box<Reading<D>>),
-    /// The reply has ended in this way; what is ready comes first.
-    Ended(Option<ModelError>),
-}
-
-struct Reading<D> {
     response: reqwest::Response,
     form: Form,
-    decoder: D,
+    decoder: P::Decoder,
     clock: Clock,
+    /// How many bytes came.
     bytes: usize,
-    max_bytes: usize,
+    reply: SoFar,
+    is_over: bool,
+    /// Why the reply is over before its end. What is ready comes first.
+    failure: Option<ModelError>,
 }
 
 /// How much of the reply there is.
@@ -98,119 +62,234 @@ enum Form {
     Whole(Vec<u8>),
 }
 
-/// The limits of one request.
-struct Clock {
-    first_byte: Instant,
-    total: Instant,
-    has_begun: bool,
-    /// How long it was waited for more of the reply, whatever else came.
-    silent: Duration,
-    /// Until when the cost may follow, once the reply is whole.
-    cost: Option<Instant>,
-}
-
 impl<'a, P: Protocol> Exchange<'a, P> {
-    fn new(client: &'a P, request: Request) -> Self {
-        let max_bytes = client.server().max_reply_bytes;
-        let max_bytes = max_bytes.unwrap_or_else(|| max_reply_bytes(request.options.max_tokens));
-        Self {
-            client,
-            prompt_bytes: request.prompt.bytes(),
-            max_bytes,
-            state: State::Asking(Box::new(request)),
-            ready: VecDeque::new(),
+    /// Asks a server, and reads until its reply begins.
+    pub(crate) async fn begin(client: &'a Client<P>, request: Request) -> Result<Self, ModelError> {
+        let mut exchange = Self::ask(client, &request).await?;
+        while !exchange.is_over && exchange.reply.ready.is_empty() {
+            exchange.advance().await;
+        }
+        match exchange.failure.take() {
+            Some(error) if exchange.reply.ready.is_empty() => Err(error),
+            failure => Ok(Self {
+                failure,
+                ..exchange
+            }),
         }
     }
 
-    fn into_stream(self) -> ReplyStream<'a> {
+    async fn ask(client: &'a Client<P>, request: &Request) -> Result<Self, ModelError> {
+        let server = &client.server;
+        let clock = Clock::start(server.timeouts, request.delivery);
+        let body = P::body(client, request)?;
+        let Line {
+            client: http,
+            endpoint,
+        } = server.line()?;
+        let sent = http
+            .post(endpoint.clone())
+            .headers(client.headers()?)
+            .body(body)
+            .send();
+        let response = match timeout_at(clock.deadline(Instant::now()), sent).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(lost(client, error)),
+            Err(_) => return Err(client.failing(|make| clock.expired(make))),
+        };
+        if !response.status().is_success() {
+            return Err(refused(client, request, response).await);
+        }
+        let bound = || max_reply_bytes(request.options.max_tokens);
+        Ok(Self {
+            client,
+            prompt_bytes: request.prompt.bytes(),
+            max_bytes: server.max_reply_bytes.unwrap_or_else(bound),
+            response,
+            form: Form::Unknown,
+            decoder: client.service.decoder(request),
+            clock,
+            bytes: 0,
+            reply: SoFar::default(),
+            is_over: false,
+            failure: None,
+        })
+    }
+
+    /// The reply, piece by piece.
+    pub(crate) fn into_stream(mut self) -> ReplyStream<'a> {
         let (prompt_bytes, max_bytes) = (self.prompt_bytes, self.max_bytes);
-        let reply = Box::pin(stream::unfold(self, Self::next));
+        let reply = write_reply(|reply| async move {
+            loop {
+                while let Some(chunk) = self.reply.ready.pop_front() {
+                    reply.write(chunk).await;
+                }
+                if self.is_over {
+                    return self.failure.map_or(Ok(()), Err);
+                }
+                self.advance().await;
+            }
+        });
         cut_endless(reply, prompt_bytes, max_bytes)
     }
 
-    async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Self)> {
-        loop {
-            if let Some(chunk) = self.ready.pop_front() {
-                return Some((Ok(chunk), self));
-            }
-            if let State::Ended(error) = &mut self.state {
-                return error.take().map(|error| (Err(error), self));
-            }
-            self.advance().await;
+    /// The whole reply. One that came in one piece takes no detour by a stream.
+    pub(crate) async fn complete(self) -> Result<Reply, ModelError> {
+        if self.is_over && self.failure.is_none() {
+            return whole_reply(self.reply.ready, self.prompt_bytes, self.max_bytes).await;
         }
+        let mut reply = self.into_stream();
+        let mut builder = ReplyBuilder::default();
+        while let Some(chunk) = reply.next().await {
+            builder.push(chunk?);
+        }
+        builder.finish()
     }
 
-    /// Whether the reply is no stream of events, as far as is known.
-    fn is_in_one_piece(&self) -> bool {
-        match &self.state {
-            State::Reading(reading) => !matches!(reading.form, Form::Events(_)),
-            _ => true,
-        }
-    }
-
-    /// Asks, or reads more.
+    /// Reads the next bytes.
     async fn advance(&mut self) {
-        let state = std::mem::replace(&mut self.state, State::Ended(None));
-        self.state = match state {
-            State::Asking(request) => match ask(self.client, &request).await {
-                Ok(mut reading) => {
-                    reading.max_bytes = self.max_bytes;
-                    State::Reading(Box::new(reading))
+        // A server that always has more ready holds up no clock and nobody else.
+        tokio::task::consume_budget().await;
+        let since = Instant::now();
+        let deadline = self.clock.deadline(since);
+        let client = self.client;
+        let read = match timeout_at(deadline, self.response.chunk()).await {
+            _ if deadline <= since => Err(client.failing(|make| self.clock.expired(make))),
+            Ok(Ok(Some(bytes))) => self.take(&bytes, since),
+            Ok(Ok(None)) => return self.end(),
+            Ok(Err(error)) => Err(lost(client, error)),
+            Err(_) => Err(client.failing(|make| self.clock.expired(make))),
+        };
+        match read {
+            Ok(Taken::Some) if self.reply.is_done => {
+                read_out(&mut self.response).await;
+                self.end();
+            }
+            Ok(Taken::Some) => {}
+            // All that can still be missing is the cost, and that is no reason to ask again.
+            Ok(Taken::TooMuch) if self.reply.is_whole() => self.finish(),
+            Ok(Taken::TooMuch) => {
+                let usage = Usage::estimated(self.prompt_bytes, self.bytes);
+                self.reply.push(Chunk::Usage(usage));
+                self.reply.push(Chunk::Finish(FinishReason::Length));
+                self.is_over = true;
+            }
+            Err(error) if error.is_retryable() && self.reply.is_whole() => self.finish(),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// Takes what was waited for since then.
+    fn take(&mut self, bytes: &[u8], since: Instant) -> Result<Taken, ModelError> {
+        self.bytes += bytes.len();
+        let said = self.max_bytes.saturating_mul(BODY_FACTOR);
+        let max_body = said.saturating_add(BODY_FRAME);
+        if matches!(self.form, Form::Unknown) {
+            // A byte order mark may stand before events, and white space before anything.
+            match bytes.trim_ascii_start().first() {
+                None if self.bytes > max_body => return Ok(Taken::TooMuch),
+                None => return Ok(Taken::Some),
+                Some(b'd' | b'e' | b'i' | b'r' | b':' | 0xef) => {
+                    self.form = Form::Events(SseParser::within(max_body));
                 }
-                Err(error) => State::Ended(Some(error)),
-            },
-            State::Reading(reading) => {
-                let bytes = reading.bytes;
-                match reading.advance(self.client, &mut self.ready).await {
-                    Some(state) => state,
-                    None => {
-                        let usage = Usage::estimated(self.prompt_bytes, bytes);
-                        self.ready.push_back(Chunk::Usage(usage));
-                        self.ready.push_back(Chunk::Finish(FinishReason::Length));
-                        State::Ended(None)
+                Some(_) => self.form = Form::Whole(Vec::new()),
+            }
+        }
+        let (reply, decoder) = (&mut self.reply, &mut self.decoder);
+        match &mut self.form {
+            Form::Unknown => {}
+            Form::Whole(body) => {
+                if body.len() + bytes.len() > max_body {
+                    return Ok(Taken::TooMuch);
+                }
+                body.extend_from_slice(bytes);
+                self.clock.goes_on();
+            }
+            Form::Events(parser) => {
+                let known = reply.ready.len();
+                let (had_events, kept) = (reply.has_events, reply.kept_bytes);
+                let mut decoded = Ok(());
+                let parsed = parser.push(bytes, |data| {
+                    if decoded.is_ok() {
+                        decoded = reply.event(decoder, data);
                     }
+                });
+                decoded.map_err(|error| self.client.failing(|make| error.told(make)))?;
+                let is_long = self.bytes > MAX_STREAM_BYTES.max(max_body);
+                if parsed == Err(TooLong) || is_long || reply.kept_bytes > max_body {
+                    return Ok(Taken::TooMuch);
+                }
+                // Signs of life are not the reply: a server can give them for ever.
+                let has_begun = reply.has_events && !had_events;
+                match has_begun
+                    || reply.kept_bytes > kept
+                    || reply.ready.iter().skip(known).any(says_something)
+                {
+                    true => self.clock.goes_on(),
+                    false => self.clock.stands_still(since),
+                }
+                if reply.is_whole() {
+                    self.clock.awaits_cost();
                 }
             }
-            ended => ended,
-        };
+        }
+        Ok(Taken::Some)
     }
-}
 
-async fn ask<P: Protocol>(
-    client: &P,
-    request: &Request,
-) -> Result<Reading<P::Decoder>, ModelError> {
-    let server = client.server();
-    let clock = Clock::start(client, request.delivery);
-    let body = client.body(request)?;
-    let line = server.line()?;
-    let sent = line
-        .client
-        .post(line.endpoint.clone())
-        .headers(client.headers()?)
-        .body(body)
-        .send();
-    let response = match timeout_at(clock.deadline(client, Instant::now()), sent).await {
-        Ok(Ok(response)) => response,
-        Ok(Err(error)) => return Err(client.failing(|make| transport(make, error))),
-        Err(_) => return Err(clock.expired(client)),
-    };
-    if !response.status().is_success() {
-        return Err(refused(client, request, response).await);
+    /// The server has said all it wants to say.
+    fn end(&mut self) {
+        match self.last_words() {
+            Ok(()) => self.finish(),
+            Err(error) => self.fail(error),
+        }
     }
-    Ok(Reading {
-        response,
-        form: Form::Unknown,
-        decoder: client.decoder(request),
-        clock,
-        bytes: 0,
-        max_bytes: 0,
-    })
+
+    fn last_words(&mut self) -> Result<(), ModelError> {
+        let (client, reply, decoder) = (self.client, &mut self.reply, &mut self.decoder);
+        match &mut self.form {
+            Form::Unknown => return Err(client.failing(|make| make.protocol("is empty"))),
+            Form::Whole(body) => {
+                (reply.has_events, reply.is_done) = (true, true);
+                if let Err(error) = decoder.whole(body, reply) {
+                    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok();
+                    return Err(client.failing(|make| match is_json {
+                        true => error.told(make),
+                        false => make.not_json(body),
+                    }));
+                }
+            }
+            Form::Events(parser) => {
+                // Half an event is no event: the reply counts as cut off.
+                if let Some(data) = parser.finish()
+                    && let Err(error) = reply.event(decoder, &data)
+                    && !matches!(error, DecodeError::Malformed(_))
+                {
+                    return Err(client.failing(|make| error.told(make)));
+                }
+            }
+        }
+        if !reply.has_events {
+            return Err(client.failing(|make| make.protocol("holds no event")));
+        }
+        if !reply.is_whole() {
+            return Err(client.failing(|make| DecodeError::CutOff.told(make)));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) {
+        self.reply.end(std::mem::take(&mut self.decoder));
+        self.is_over = true;
+    }
+
+    fn fail(&mut self, error: ModelError) {
+        self.failure = Some(error);
+        self.is_over = true;
+    }
 }
 
 /// The error behind a status, with as much of the server's report as comes in reasonable time.
 async fn refused<P: Protocol>(
-    client: &P,
+    client: &Client<P>,
     request: &Request,
     mut response: reqwest::Response,
 ) -> ModelError {
@@ -225,200 +304,6 @@ async fn refused<P: Protocol>(
     let status = response.status().as_u16();
     let wait = retry_after(|name| response.headers().get(name)?.to_str().ok());
     client.failing(|make| make.about(request).status(status, wait, &report))
-}
-
-impl<D: Decode> Reading<D> {
-    /// Reads the next bytes; `None` when the reply is longer than any.
-    async fn advance<P>(
-        mut self: Box<Self>,
-        client: &P,
-        ready: &mut VecDeque<Chunk>,
-    ) -> Option<State<D>>
-    where
-        P: Protocol<Decoder = D>,
-    {
-        // A server that always has more ready holds up no clock and nobody else.
-        tokio::task::consume_budget().await;
-        let since = Instant::now();
-        let deadline = self.clock.deadline(client, since);
-        let next = self.response.chunk();
-        let read = match timeout_at(deadline, next).await {
-            _ if deadline <= since => Err(self.clock.expired(client)),
-            Ok(Ok(Some(bytes))) => self.take(client, &bytes, since, ready),
-            Ok(Ok(None)) => return Some(State::Ended(self.end(client, ready).err())),
-            Ok(Err(error)) => Err(client.failing(|make| transport(make, error))),
-            Err(_) => Err(self.clock.expired(client)),
-        };
-        Some(match read {
-            Ok(Taken::Some) if self.decoder.is_done() => {
-                read_out(&mut self.response).await;
-                State::Ended(self.end(client, ready).err())
-            }
-            Ok(Taken::TooMuch) if !self.decoder.is_whole() => return None,
-            Ok(Taken::Some) => State::Reading(self),
-            // All that can still be missing is the cost, and that is no reason to ask again.
-            Ok(Taken::TooMuch) => {
-                self.decoder.finish(ready);
-                State::Ended(None)
-            }
-            Err(error) if error.is_retryable() && self.decoder.is_whole() => {
-                self.decoder.finish(ready);
-                State::Ended(None)
-            }
-            Err(error) => State::Ended(Some(error)),
-        })
-    }
-
-    /// Takes what was waited for since then.
-    fn take<P: Protocol>(
-        &mut self,
-        client: &P,
-        bytes: &[u8],
-        since: Instant,
-        ready: &mut VecDeque<Chunk>,
-    ) -> Result<Taken, ModelError> {
-        self.bytes += bytes.len();
-        if matches!(self.form, Form::Unknown) {
-            // A byte order mark may stand before events, and white space before anything.
-            match bytes.trim_ascii_start().first() {
-                None if self.bytes > self.max_body() => return Ok(Taken::TooMuch),
-                None => return Ok(Taken::Some),
-                Some(b'd' | b'e' | b'i' | b'r' | b':' | 0xef) => {
-                    self.form = Form::Events(SseParser::within(self.max_body()));
-                }
-                Some(_) => self.form = Form::Whole(Vec::new()),
-            }
-        }
-        let (max_body, known) = (self.max_body(), ready.len());
-        match &mut self.form {
-            Form::Unknown => {}
-            Form::Whole(body) => {
-                if body.len() + bytes.len() > max_body {
-                    return Ok(Taken::TooMuch);
-                }
-                body.extend_from_slice(bytes);
-                self.clock.goes_on();
-            }
-            Form::Events(parser) => {
-                let mut decoded = Ok(());
-                let decoder = &mut self.decoder;
-                let (had_events, kept) = (decoder.has_events(), decoder.kept_bytes());
-                let parsed = parser.push(bytes, |data| {
-                    if decoded.is_ok() {
-                        decoded = decoder.event(data, ready);
-                    }
-                });
-                decoded.map_err(|error| client.failing(|make| error.told(make)))?;
-                let is_long = self.bytes > MAX_STREAM_BYTES.max(max_body);
-                if parsed == Err(TooLong) || is_long || decoder.kept_bytes() > max_body {
-                    return Ok(Taken::TooMuch);
-                }
-                // Signs of life are not the reply: a server can give them for ever.
-                let has_begun = decoder.has_events() && !had_events;
-                match has_begun
-                    || decoder.kept_bytes() > kept
-                    || ready.iter().skip(known).any(says_something)
-                {
-                    true => self.clock.goes_on(),
-                    false => self.clock.silent += since.elapsed(),
-                }
-                if decoder.is_whole() {
-                    let cost = Instant::now() + COST_PATIENCE;
-                    self.clock.cost.get_or_insert(cost);
-                }
-            }
-        }
-        Ok(Taken::Some)
-    }
-
-    fn max_body(&self) -> usize {
-        let said = self.max_bytes.saturating_mul(BODY_FACTOR);
-        said.saturating_add(BODY_FRAME)
-    }
-
-    /// The server has said all it wants to say.
-    fn end<P: Protocol>(self, client: &P, ready: &mut VecDeque<Chunk>) -> Result<(), ModelError> {
-        let mut decoder = self.decoder;
-        match self.form {
-            Form::Unknown => return Err(client.failing(|make| make.protocol("is empty"))),
-            Form::Whole(body) => {
-                if let Err(error) = decoder.whole(&body, ready) {
-                    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_ok();
-                    return Err(client.failing(|make| match is_json {
-                        true => error.told(make),
-                        false => make.not_json(&body),
-                    }));
-                }
-            }
-            Form::Events(mut parser) => {
-                // Half an event is no event: the reply counts as cut off.
-                if let Some(data) = parser.finish()
-                    && let Err(error) = decoder.event(&data, ready)
-                    && !matches!(error, DecodeError::Malformed(_))
-                {
-                    return Err(client.failing(|make| error.told(make)));
-                }
-            }
-        }
-        if !decoder.has_events() {
-            return Err(client.failing(|make| make.protocol("holds no event")));
-        }
-        if !decoder.is_whole() {
-            let what = "was cut off: it ended without a reason for stopping";
-            return Err(client.failing(|make| make.protocol(what)));
-        }
-        decoder.finish(ready);
-        Ok(())
-    }
-}
-
-impl Clock {
-    fn start<P: Protocol>(client: &P, delivery: Delivery) -> Self {
-        let now = Instant::now();
-        let timeouts = &client.server().timeouts;
-        let total = later(now, timeouts.total);
-        Self {
-            first_byte: match delivery {
-                Delivery::Streamed => later(now, timeouts.first_byte),
-                // It comes when all is written.
-                Delivery::Whole => total,
-            },
-            total,
-            has_begun: false,
-            silent: Duration::ZERO,
-            cost: None,
-        }
-    }
-
-    /// Until when more of the reply has to come.
-    fn deadline<P: Protocol>(&self, client: &P, now: Instant) -> Instant {
-        let idle = client.server().timeouts.idle;
-        let next = match (self.cost, self.has_begun) {
-            (Some(cost), _) => cost,
-            (None, true) => later(now, idle.saturating_sub(self.silent)),
-            (None, false) => self.first_byte,
-        };
-        next.min(self.total)
-    }
-
-    /// More of the reply has come.
-    fn goes_on(&mut self) {
-        self.has_begun = true;
-        self.silent = Duration::ZERO;
-    }
-
-    /// The error of the limit that has run out.
-    fn expired<P: Protocol>(&self, client: &P) -> ModelError {
-        let timeouts = &client.server().timeouts;
-        let (limit, after) = if Instant::now() >= self.total {
-            (Limit::Total, timeouts.total)
-        } else if self.has_begun {
-            (Limit::Idle, timeouts.idle)
-        } else {
-            (Limit::FirstByte, timeouts.first_byte)
-        };
-        client.failing(|make| make.timeout(limit, Some(after)))
-    }
 }
 
 /// Whether a chunk adds anything to a reply.
@@ -449,25 +334,22 @@ async fn read_out(response: &mut reqwest::Response) {
     let _ = timeout(END_PATIENCE, rest).await;
 }
 
-/// The connection could not be made or broke.
-fn transport(failures: Failures<'_>, error: reqwest::Error) -> ModelError {
+fn lost<P: Protocol>(client: &Client<P>, error: reqwest::Error) -> ModelError {
+    let error = error.without_url();
+    let lost = client.failing(|make| transport(make, &error));
+    lost.with_source(error)
+}
+
+/// The connection could not be made or broke. The error has no URL, which may hold a password.
+pub(crate) fn transport(failures: Failures<'_>, error: &reqwest::Error) -> ModelError {
     if error.is_timeout() {
         // The only limit that is left to the HTTP library.
         return failures.timeout(Limit::Connect, None);
     }
-    let is_made = !error.is_connect();
-    // The URL may hold a password; the message names the server without it.
-    let error = error.without_url();
-    let mut cause: &dyn std::error::Error = &error;
+    let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;
     }
-    let message = failures.connection(is_made, &cause.to_string());
-    ModelError::new(ModelErrorKind::Connection, message).with_source(error)
-}
-
-/// A duration beyond what the clock can say means never, or as good as.
-fn later(from: Instant, duration: Duration) -> Instant {
-    const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
-    from.checked_add(duration).unwrap_or_else(|| from + FAR)
+    let message = failures.connection(!error.is_connect(), &cause.to_string());
+    ModelError::new(ModelErrorKind::Connection, message)
 }

@@ -2,6 +2,8 @@
 //! events.
 
 mod address;
+mod client;
+mod clock;
 mod exchange;
 pub(super) mod json;
 mod protocol;
@@ -15,8 +17,11 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 pub(super) use self::address::Address;
 pub use self::address::credentials;
-pub(super) use self::exchange::{complete, stream};
-pub(super) use self::protocol::{Decode, DecodeError, Protocol};
+pub(super) use self::address::{bad_address, is_loopback, no_client};
+pub use self::client::Client;
+pub(super) use self::clock::Clock;
+pub(super) use self::exchange::{Exchange, transport};
+pub(super) use self::protocol::{Decode, DecodeError, End, Protocol, Service, SoFar};
 use enact_core::model::failure::{Failures, Words};
 use enact_core::model::{ModelError, ModelErrorKind, Timeouts};
 
@@ -25,7 +30,7 @@ const MIN_TOKEN_LENGTH: usize = 8;
 
 /// A server, and how it is reached.
 #[derive(Clone)]
-pub(super) struct Server {
+pub(crate) struct Server {
     pub(super) address: Address,
     pub(super) api_key: Option<SecretString>,
     headers: HeaderMap,
@@ -38,7 +43,7 @@ pub(super) struct Server {
 
 /// What requests are sent by, and where to.
 #[derive(Clone)]
-pub(super) struct Line {
+pub(crate) struct Line {
     pub(super) client: reqwest::Client,
     pub(super) endpoint: reqwest::Url,
 }
@@ -56,115 +61,25 @@ impl Server {
         }
     }
 
-    pub(super) fn at(self, address: Address) -> Self {
-        Self {
-            address,
-            line: OnceLock::new(),
-            ..self
-        }
+    fn move_to(&mut self, address: Address) {
+        self.address = address;
+        self.line = OnceLock::new();
     }
 
-    pub(super) fn with_api_key(self, key: SecretString) -> Self {
-        // Keys read from files end in a line break, which no header can carry.
-        let key = SecretString::from(key.expose_secret().trim());
-        Self {
-            api_key: Some(key).filter(|key| !key.expose_secret().is_empty()),
-            ..self
-        }
-    }
-
-    pub(super) fn with_timeouts(self, timeouts: Timeouts) -> Self {
-        Self {
-            timeouts,
-            line: OnceLock::new(),
-            ..self
-        }
-    }
-
-    pub(super) fn with_max_reply_bytes(self, bytes: usize) -> Self {
-        Self {
-            max_reply_bytes: Some(bytes),
-            ..self
-        }
-    }
-
-    pub(super) fn with_header(mut self, name: &str, value: &str) -> Result<Self, ModelError> {
-        let bad = |what: &str| {
-            ModelError::new(
-                ModelErrorKind::InvalidRequest,
-                format!("bad header `{}`: {what}", name.escape_debug()),
-            )
-        };
-        let parsed = HeaderName::from_bytes(name.as_bytes())
-            .map_err(|_| bad("its name must consist of letters, digits and dashes"))?;
-        let mut value = HeaderValue::from_str(value)
-            .map_err(|_| bad("its value must be one line of visible ASCII characters"))?;
-        value.set_sensitive(true);
-        self.headers.insert(parsed, value);
-        Ok(self)
+    fn wait_for(&mut self, timeouts: Timeouts) {
+        self.timeouts = timeouts;
+        self.line = OnceLock::new();
     }
 
     pub(super) fn base_url(&self) -> &str {
         self.address.base_url()
     }
 
-    /// The headers of a request: the key as `key_header` wants it behind `scheme`, and those that
-    /// were set, which win.
-    pub(super) fn headers(
-        &self,
-        key_header: HeaderName,
-        scheme: &str,
-        words: &Words<'_>,
-    ) -> Result<HeaderMap, ModelError> {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(key) = &self.api_key {
-            let mut value = HeaderValue::from_str(&format!("{scheme}{}", key.expose_secret()))
-                .map_err(|_| {
-                    ModelError::new(
-                        ModelErrorKind::Authentication,
-                        format!(
-                            "the API key has characters that no key has: copy it again into {} \
-                             or `{}`",
-                            words.key_variable, words.key_method
-                        ),
-                    )
-                })?;
-            value.set_sensitive(true);
-            headers.insert(key_header, value);
-        }
-        for (name, value) in &self.headers {
-            headers.insert(name, value.clone());
-        }
-        Ok(headers)
-    }
-
     pub(super) fn line(&self) -> Result<&Line, ModelError> {
         if let Some(line) = self.line.get() {
             return Ok(line);
         }
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("enact/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(self.timeouts.connect)
-            // Proxies hold back compressed events until a block is full. Another crate of the same
-            // program may have switched compression on.
-            .no_gzip()
-            // A redirect would carry prompts to an address that nobody configured.
-            .redirect(reqwest::redirect::Policy::none());
-        if self.address.is_loopback {
-            builder = builder.no_proxy();
-        }
-        if !self.address.is_tls {
-            // Nothing to verify: spares reading the system's certificates, or failing without.
-            builder = builder.tls_certs_only([]);
-        }
-        let client = builder.build().map_err(|error| {
-            ModelError::new(
-                ModelErrorKind::Connection,
-                "could not set up the HTTP client: check the system's TLS certificates",
-            )
-            .with_source(error.without_url())
-        })?;
+        let client = self.address.client(self.timeouts.connect)?;
         let endpoint = self.address.endpoint()?;
         Ok(self.line.get_or_init(|| Line { client, endpoint }))
     }
@@ -201,6 +116,45 @@ impl Server {
             &secrets,
         ))
     }
+}
+
+impl<P: Protocol> Client<P> {
+    /// The headers of a request: the key, and those that were set, which win.
+    pub(super) fn headers(&self) -> Result<HeaderMap, ModelError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        P::add_headers(&mut headers);
+        if let Some(key) = &self.server.api_key {
+            let key = format!("{}{}", P::KEY_SCHEME, key.expose_secret());
+            let mut value = HeaderValue::from_str(&key).map_err(|_| {
+                let Words {
+                    key_variable,
+                    key_method,
+                    ..
+                } = self.service.words();
+                ModelError::new(
+                    ModelErrorKind::Authentication,
+                    format!(
+                        "the API key has characters that no key has: copy it again into \
+                         {key_variable} or `{key_method}`"
+                    ),
+                )
+            })?;
+            value.set_sensitive(true);
+            headers.insert(P::KEY_HEADER, value);
+        }
+        for (name, value) in &self.server.headers {
+            headers.insert(name, value.clone());
+        }
+        Ok(headers)
+    }
+}
+
+fn bad_header(name: &str, what: &str) -> ModelError {
+    ModelError::new(
+        ModelErrorKind::InvalidRequest,
+        format!("bad header `{}`: {what}", name.escape_debug()),
+    )
 }
 
 impl fmt::Debug for Server {

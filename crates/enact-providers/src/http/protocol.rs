@@ -1,65 +1,146 @@
 //! What a protocol over HTTP has to say: how a request is written and how a reply is read.
 
 use std::collections::VecDeque;
+use std::fmt::Debug;
 
-use reqwest::header::HeaderMap;
-use serde_json::Value;
+use enact_core::model::failure::{Failures, Words};
+use enact_core::model::{Chunk, FinishReason, ModelError, Request, Usage};
+use reqwest::header::{HeaderMap, HeaderName};
+use serde_json::{Map, Value};
 
-use super::Server;
-use enact_core::model::failure::Failures;
-use enact_core::model::{Chunk, ModelError, Request};
+use super::{Address, Client};
 
-/// A client that speaks one protocol. Implemented by provider clients; asked by the exchange.
-pub(crate) trait Protocol: Send + Sync {
+/// Who is asked. Implemented for what the clients speak; asked by [`Client`].
+pub trait Service: Clone + Debug + Send + Sync {
+    /// The header that carries the key.
+    const KEY_HEADER: HeaderName;
+
+    /// Reads a base URL.
+    fn address(base_url: &str) -> Result<Address, ModelError>;
+
+    /// How errors name what is needed.
+    fn words(&self) -> Words<'_>;
+
+    /// What OpenTelemetry calls who serves the model.
+    fn provider(&self) -> &str;
+
+    /// What was learnt of a server does not hold for another one.
+    fn forget(&mut self) {}
+}
+
+/// A protocol that is spoken here. Asked by the exchange.
+pub trait Protocol: Service + Default {
     /// Reads one reply.
-    type Decoder: Decode + Send;
+    type Decoder: Decode + Default + Send;
 
-    fn server(&self) -> &Server;
+    /// Where its provider is, and which path is asked.
+    const HOST: &'static str;
+    /// The path behind the base URL.
+    const ENDPOINT: &'static str;
+    /// The variable that names another address.
+    const BASE_URL_VARIABLE: &'static str;
+    /// What stands before the key in its header.
+    const KEY_SCHEME: &'static str;
 
     /// The whole body of a request, which asks for the delivery that the request wants.
-    fn body(&self, request: &Request) -> Result<String, ModelError>;
+    fn body(client: &Client<Self>, request: &Request) -> Result<String, ModelError>;
 
-    /// The headers of a request.
-    fn headers(&self) -> Result<HeaderMap, ModelError>;
+    /// Adds the headers that each request has.
+    fn add_headers(_: &mut HeaderMap) {}
 
     /// A decoder for the reply to this request.
     fn decoder(&self, request: &Request) -> Self::Decoder;
+}
 
-    /// Makes an error about this server.
-    fn failing(&self, make: impl FnOnce(Failures<'_>) -> ModelError) -> ModelError;
+/// What is known of a reply while it is being read.
+#[derive(Debug, Default)]
+pub struct SoFar {
+    /// What can be given already.
+    pub(crate) ready: VecDeque<Chunk>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) finish: Option<FinishReason>,
+    /// Whether the server said that nothing follows.
+    pub(crate) is_done: bool,
+    pub(crate) has_events: bool,
+    /// How many bytes are kept that can only be given at the end.
+    pub(crate) kept_bytes: usize,
+}
+
+impl SoFar {
+    pub(crate) fn push(&mut self, chunk: Chunk) {
+        self.ready.push_back(chunk);
+    }
+
+    /// Takes a text, if it says something.
+    pub(crate) fn push_text(&mut self, text: Option<String>, chunk: fn(String) -> Chunk) {
+        let text = text.filter(|text| !text.is_empty());
+        self.ready.extend(text.map(chunk));
+    }
+
+    /// Whether the reply is known to be whole, whatever becomes of the connection.
+    pub(super) fn is_whole(&self) -> bool {
+        self.is_done || self.finish.is_some()
+    }
+
+    /// Takes the data of a server-sent event.
+    pub(crate) fn event(
+        &mut self,
+        decoder: &mut impl Decode,
+        data: &[u8],
+    ) -> Result<(), DecodeError> {
+        let data = data.trim_ascii();
+        if self.is_done || data.is_empty() {
+            return Ok(());
+        }
+        self.has_events = true;
+        decoder.event(data, self)
+    }
+
+    /// Gives what can only be given at the end.
+    pub(crate) fn end(&mut self, decoder: impl Decode) {
+        let End { fields, has_calls } = decoder.end();
+        if !fields.is_empty() {
+            self.push(Chunk::Opaque(fields));
+        }
+        self.ready.extend(self.usage.take().map(Chunk::Usage));
+        // Servers disagree on what to call the end of a turn with calls; the calls decide.
+        self.push(Chunk::Finish(match self.finish {
+            Some(FinishReason::Length) => FinishReason::Length,
+            _ if has_calls => FinishReason::ToolCalls,
+            _ => FinishReason::Stop,
+        }));
+    }
 }
 
 /// Turns the events of one reply into chunks.
-pub(crate) trait Decode {
+pub trait Decode {
     /// Takes the data of one server-sent event.
-    fn event(&mut self, data: &[u8], out: &mut VecDeque<Chunk>) -> Result<(), DecodeError>;
+    fn event(&mut self, data: &[u8], reply: &mut SoFar) -> Result<(), DecodeError>;
 
     /// Takes a reply that came as one JSON body.
-    fn whole(&mut self, body: &[u8], out: &mut VecDeque<Chunk>) -> Result<(), DecodeError>;
+    fn whole(&mut self, body: &[u8], reply: &mut SoFar) -> Result<(), DecodeError>;
 
-    /// Whether the reply is known to be whole, whatever becomes of the connection.
-    fn is_whole(&self) -> bool;
+    /// What was kept until the end.
+    fn end(self) -> End;
+}
 
-    /// Whether the server said that nothing follows.
-    fn is_done(&self) -> bool;
-
-    /// Whether any event came.
-    fn has_events(&self) -> bool;
-
-    /// How many bytes are kept that can only be given at the end.
-    fn kept_bytes(&self) -> usize;
-
-    /// The chunks that can only be given at the end.
-    fn finish(self, out: &mut VecDeque<Chunk>);
+/// What is known of a reply at its end.
+#[derive(Debug)]
+pub struct End {
+    /// What the provider wants back.
+    pub(crate) fields: Map<String, Value>,
+    pub(crate) has_calls: bool,
 }
 
 /// Why an event could not be taken.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum DecodeError {
+pub enum DecodeError {
     /// The server reports a failure: its error object.
     Reported(Value),
     /// The provider's filter stopped the reply.
     Filtered,
+    /// It ended too early.
+    CutOff,
     /// Not what the protocol promises, in words.
     Malformed(String),
 }
@@ -77,10 +158,13 @@ impl DecodeError {
     }
 
     /// The error in words, about the server that sent the event.
-    pub(super) fn told(self, failures: Failures<'_>) -> ModelError {
+    pub(crate) fn told(self, failures: Failures<'_>) -> ModelError {
         match self {
             Self::Reported(report) => failures.reported(&report),
             Self::Filtered => failures.filtered(),
+            Self::CutOff => {
+                failures.protocol("was cut off: it ended without a reason for stopping")
+            }
             Self::Malformed(what) => failures.protocol(&format!("is not a chat reply: {what}")),
         }
     }

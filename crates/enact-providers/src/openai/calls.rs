@@ -3,32 +3,30 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::loose::Loose;
+use super::decode::text;
 use super::nesting::Nesting;
 use enact_core::model::{Chunk, MAX_CALLS};
 
 /// A piece of a tool call as servers send it.
 #[derive(Debug, Deserialize)]
-pub(super) struct CallDelta<'a> {
+pub(super) struct CallDelta {
     index: Option<i64>,
-    #[serde(borrow)]
-    id: Option<Loose<'a>>,
-    function: Option<FunctionDelta<'a>>,
+    id: Option<Value>,
+    function: Option<FunctionDelta>,
     /// What some servers want back with the call, such as a signature of the thought behind it.
     extra_content: Option<Value>,
 }
 
 /// The part of a piece that says what is called.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct FunctionDelta<'a> {
-    #[serde(borrow)]
-    name: Option<Loose<'a>>,
-    arguments: Option<Loose<'a>>,
+pub(super) struct FunctionDelta {
+    name: Option<Value>,
+    arguments: Option<Value>,
 }
 
-impl<'a> CallDelta<'a> {
+impl CallDelta {
     /// A piece in the form that came before there were tool calls.
-    pub(super) fn legacy(function: FunctionDelta<'a>) -> Self {
+    pub(super) fn legacy(function: FunctionDelta) -> Self {
         Self {
             index: Some(0),
             id: None,
@@ -75,18 +73,17 @@ impl Calls {
     }
 
     /// Takes a piece; gives it with the number of its call.
-    pub(super) fn take(&mut self, delta: CallDelta<'_>) -> Chunk {
+    pub(super) fn take(&mut self, delta: CallDelta) -> Chunk {
         let function = delta.function.unwrap_or_default();
-        let id = delta.id.as_ref().and_then(Loose::text);
-        let name = function.name.as_ref().and_then(Loose::text);
-        let arguments = match function.arguments.map(Loose::into_value) {
+        let (id, name) = (text(delta.id), text(function.name));
+        let arguments = match function.arguments {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(text)) => text,
             // Some servers send the object itself instead of its text.
             Some(other) => other.to_string(),
         };
 
-        let known = self.find(delta.index, id, name);
+        let known = self.find(delta.index, id.as_deref(), name.as_deref());
         let position = known.unwrap_or_else(|| {
             if self.list.len() <= MAX_CALLS {
                 self.list.push(Call {
@@ -98,9 +95,9 @@ impl Calls {
         });
         let call = &mut self.list[position];
         // Servers repeat id and name on every piece; each is told once.
-        let id = id.filter(|_| call.id.is_none()).map(str::to_owned);
+        let id = id.filter(|_| call.id.is_none());
         call.id = call.id.take().or_else(|| id.clone());
-        let name = name.filter(|name| *name != call.name).map(str::to_owned);
+        let name = name.filter(|name| *name != call.name);
         call.name.push_str(name.as_deref().unwrap_or_default());
         call.arguments.push(&arguments);
         call.extra_content = delta.extra_content.or(call.extra_content.take());
@@ -148,7 +145,7 @@ mod tests {
 
     fn fold(deltas: Value) -> Vec<RawCall> {
         let deltas = deltas.to_string();
-        let deltas: Vec<CallDelta<'_>> = serde_json::from_str(&deltas).unwrap();
+        let deltas: Vec<CallDelta> = serde_json::from_str(&deltas).unwrap();
         let mut calls = Calls::default();
         let mut builder = ReplyBuilder::default();
         for delta in deltas {

@@ -1,47 +1,42 @@
 //! Replies in the chat-completions form, as tolerant as the servers are different.
 
-use std::collections::VecDeque;
-
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::calls::{CallDelta, Calls, FunctionDelta};
-use super::loose::Loose;
-use crate::http::{Decode, DecodeError};
+use crate::http::{Decode, DecodeError, End, SoFar};
 use enact_core::model::{Chunk, FinishReason, Usage};
 
+/// Nearly all values are texts, and anything else where a server has ideas of its own.
 #[derive(Debug, Deserialize)]
-struct Event<'a> {
-    #[serde(borrow)]
-    choices: Option<Vec<Choice<'a>>>,
-    usage: Option<Loose<'a>>,
+struct Event {
+    choices: Option<Vec<Choice>>,
+    usage: Option<Value>,
     error: Option<Value>,
     /// Some servers report a failure without wrapping it.
-    object: Option<Loose<'a>>,
-    message: Option<Loose<'a>>,
-    code: Option<Loose<'a>>,
+    object: Option<Value>,
+    message: Option<Value>,
+    code: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Choice<'a> {
+struct Choice {
     index: Option<i64>,
-    #[serde(borrow)]
-    delta: Option<Delta<'a>>,
-    message: Option<Delta<'a>>,
-    finish_reason: Option<Loose<'a>>,
+    delta: Option<Delta>,
+    message: Option<Delta>,
+    finish_reason: Option<Value>,
     error: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct Delta<'a> {
-    #[serde(borrow)]
-    content: Option<Loose<'a>>,
-    refusal: Option<Loose<'a>>,
-    reasoning_content: Option<Loose<'a>>,
-    reasoning: Option<Loose<'a>>,
+struct Delta {
+    content: Option<Value>,
+    refusal: Option<Value>,
+    reasoning_content: Option<Value>,
+    reasoning: Option<Value>,
     reasoning_details: Option<Vec<Value>>,
-    tool_calls: Option<Vec<CallDelta<'a>>>,
-    function_call: Option<FunctionDelta<'a>>,
+    tool_calls: Option<Vec<CallDelta>>,
+    function_call: Option<FunctionDelta>,
 }
 
 /// What of its reasoning the model gets back with the next request.
@@ -56,16 +51,11 @@ pub(super) enum Returned {
 
 /// Turns the events of one reply into chunks.
 #[derive(Debug, Default)]
-pub(crate) struct Decoder {
+pub struct Decoder {
     returned: Returned,
     reasoning: String,
     calls: Calls,
     reasoning_details: Vec<Value>,
-    kept_bytes: usize,
-    usage: Option<Usage>,
-    finish: Option<FinishReason>,
-    is_done: bool,
-    has_events: bool,
 }
 
 impl Decoder {
@@ -76,168 +66,122 @@ impl Decoder {
         }
     }
 
-    fn take(&mut self, data: &[u8], out: &mut VecDeque<Chunk>) -> Result<(), DecodeError> {
-        // Checked once, and not text by text.
-        let data = str::from_utf8(data)
-            .map_err(|_| DecodeError::Malformed("there are bytes that are not UTF-8".into()))?;
-        let event: Event<'_> =
-            serde_json::from_str(data).map_err(|error| DecodeError::malformed(&error))?;
-        if let Some(error) = event.error.filter(|error| !error.is_null()) {
-            return Err(DecodeError::Reported(error));
-        }
-        if let Some(Loose::Other(usage)) = &event.usage {
-            self.usage = read_usage(usage).or(self.usage);
-        }
-        let Some(choices) = event.choices else {
-            let object = event.object.as_ref().and_then(Loose::text);
-            let is_error = object == Some("error");
-            return match event.message {
-                Some(message) if is_error || event.code.is_some() => {
-                    let mut error = Map::new();
-                    let code = event.code.map(Loose::into_value);
-                    error.insert("message".into(), message.into_value());
-                    error.insert("code".into(), code.unwrap_or_default());
-                    Err(DecodeError::Reported(Value::Object(error)))
-                }
-                // An event with nothing but a cost, or nothing at all, does no harm.
-                _ if !self.is_done => Ok(()),
-                _ => Err(DecodeError::Malformed("there is no `choices` field".into())),
-            };
-        };
-        // Only one reply is asked for; a second one would be mixed into the first.
-        for choice in choices
-            .into_iter()
-            .filter(|choice| choice.index.unwrap_or(0) == 0)
-        {
-            self.choice(choice, out)?;
-        }
-        Ok(())
-    }
-
-    fn choice(&mut self, choice: Choice<'_>, out: &mut VecDeque<Chunk>) -> Result<(), DecodeError> {
-        if let Some(error) = choice.error.filter(|error| !error.is_null()) {
+    fn choice(&mut self, choice: Choice, reply: &mut SoFar) -> Result<(), DecodeError> {
+        if let Some(error) = choice.error {
             return Err(DecodeError::Reported(error));
         }
         let delta = choice.delta.or(choice.message).unwrap_or_default();
         // Servers that send both spellings send the same text twice.
-        let reasoning = text_of(&delta.reasoning_content).or_else(|| text_of(&delta.reasoning));
-        if self.returned == Returned::Reasoning {
-            self.reasoning.push_str(reasoning.unwrap_or_default());
+        let reasoning = text(delta.reasoning_content).or_else(|| text(delta.reasoning));
+        if let (Returned::Reasoning, Some(reasoning)) = (self.returned, &reasoning) {
+            self.reasoning.push_str(reasoning);
         }
-        out.extend(reasoning.map(|text| Chunk::Reasoning(text.to_owned())));
-        match delta.content.map(Loose::into_value) {
-            Some(Value::Array(parts)) => parts.into_iter().for_each(|part| push_part(part, out)),
-            other => out.extend(some_text(other).map(Chunk::Text)),
+        reply.push_text(reasoning, Chunk::Reasoning);
+        match delta.content {
+            // It may come as a list of typed parts.
+            Some(Value::Array(parts)) => parts.into_iter().for_each(|part| push_part(part, reply)),
+            content => reply.push_text(text(content), Chunk::Text),
         }
         // A refusal stands in place of the content.
-        out.extend(text_of(&delta.refusal).map(|text| Chunk::Text(text.to_owned())));
+        reply.push_text(text(delta.refusal), Chunk::Text);
         for detail in delta.reasoning_details.into_iter().flatten() {
-            self.kept_bytes += merge_detail(&mut self.reasoning_details, detail);
+            reply.kept_bytes += merge_detail(&mut self.reasoning_details, detail);
         }
         for call in delta.tool_calls.into_iter().flatten() {
-            out.push_back(self.calls.take(call));
+            reply.push(self.calls.take(call));
         }
         if let Some(function) = delta.function_call {
-            out.push_back(self.calls.take(CallDelta::legacy(function)));
+            reply.push(self.calls.take(CallDelta::legacy(function)));
         }
-        match text_of(&choice.finish_reason) {
+        match text(choice.finish_reason).as_deref() {
             None => {}
             Some("content_filter") => return Err(DecodeError::Filtered),
             Some("error" | "abort") => {
                 let error = Value::from("the server gave up on the reply");
                 return Err(DecodeError::Reported(error));
             }
-            Some("length" | "max_tokens") => self.finish = Some(FinishReason::Length),
-            Some(_) => self.finish = Some(FinishReason::Stop),
+            Some("length" | "max_tokens") => reply.finish = Some(FinishReason::Length),
+            Some(_) => reply.finish = Some(FinishReason::Stop),
         }
         Ok(())
     }
 }
 
 impl Decode for Decoder {
-    fn event(&mut self, data: &[u8], out: &mut VecDeque<Chunk>) -> Result<(), DecodeError> {
-        let data = data.trim_ascii();
-        if self.is_done || data.is_empty() {
-            return Ok(());
-        }
-        self.has_events = true;
+    fn event(&mut self, data: &[u8], reply: &mut SoFar) -> Result<(), DecodeError> {
         if data == b"[DONE]" {
-            self.is_done = true;
+            reply.is_done = true;
             return Ok(());
         }
-        self.take(data, out)
+        self.whole(data, reply)
     }
 
-    fn whole(&mut self, body: &[u8], out: &mut VecDeque<Chunk>) -> Result<(), DecodeError> {
-        self.has_events = true;
-        self.is_done = true;
-        self.take(body, out)
-    }
-
-    fn is_whole(&self) -> bool {
-        self.is_done || self.finish.is_some()
-    }
-
-    fn is_done(&self) -> bool {
-        self.is_done
-    }
-
-    fn has_events(&self) -> bool {
-        self.has_events
-    }
-
-    fn kept_bytes(&self) -> usize {
-        self.kept_bytes
-    }
-
-    fn finish(self, out: &mut VecDeque<Chunk>) {
-        // Servers disagree on what to call the end of a turn with calls; the calls decide.
-        let finish = match self.finish {
-            Some(FinishReason::Length) => FinishReason::Length,
-            _ if self.calls.is_empty() => FinishReason::Stop,
-            _ => FinishReason::ToolCalls,
+    fn whole(&mut self, data: &[u8], reply: &mut SoFar) -> Result<(), DecodeError> {
+        // Checked once, and not text by text.
+        let data = str::from_utf8(data)
+            .map_err(|_| DecodeError::Malformed("there are bytes that are not UTF-8".into()))?;
+        let event: Event =
+            serde_json::from_str(data).map_err(|error| DecodeError::malformed(&error))?;
+        if let Some(error) = event.error {
+            return Err(DecodeError::Reported(error));
+        }
+        reply.usage = event.usage.as_ref().and_then(read_usage).or(reply.usage);
+        let Some(choices) = event.choices else {
+            let is_error = event.object.is_some_and(|object| object == "error");
+            return match event.message {
+                Some(message) if is_error || event.code.is_some() => {
+                    let code = event.code.unwrap_or_default();
+                    let error = json!({"message": message, "code": code});
+                    Err(DecodeError::Reported(error))
+                }
+                // An event with nothing but a cost, or nothing at all, does no harm.
+                _ if !reply.is_done => Ok(()),
+                _ => Err(DecodeError::Malformed("there is no `choices` field".into())),
+            };
         };
+        // Only one reply is asked for; a second one would be mixed into the first.
+        let mut first = choices.into_iter();
+        let mut first = first
+            .by_ref()
+            .filter(|choice| choice.index.unwrap_or(0) == 0);
+        first.try_for_each(|choice| self.choice(choice, reply))
+    }
+
+    fn end(self) -> End {
+        let has_calls = !self.calls.is_empty();
         let mut fields = Map::new();
         if !self.reasoning_details.is_empty() {
             let details = Value::Array(self.reasoning_details);
             fields.insert("reasoning_details".into(), details);
         }
-        if !self.reasoning.is_empty() && !self.calls.is_empty() {
+        if !self.reasoning.is_empty() && has_calls {
             fields.insert("reasoning_content".into(), self.reasoning.into());
         }
         if let Some(extras) = self.calls.extras() {
             fields.insert("tool_calls".into(), extras);
         }
-        if !fields.is_empty() {
-            out.push_back(Chunk::Opaque(fields));
+        End { fields, has_calls }
+    }
+}
+
+fn push_part(mut part: Value, reply: &mut SoFar) {
+    let mut field = |name| part.get_mut(name).map(Value::take);
+    if let Some(said) = field("text") {
+        return reply.push_text(text(Some(said)), Chunk::Text);
+    }
+    match field("thinking") {
+        Some(Value::Array(pieces)) => {
+            for mut piece in pieces {
+                let thought = piece.get_mut("text").map(Value::take);
+                reply.push_text(text(thought), Chunk::Reasoning);
+            }
         }
-        out.extend(self.usage.map(Chunk::Usage));
-        out.push_back(Chunk::Finish(finish));
+        thought => reply.push_text(text(thought), Chunk::Reasoning),
     }
 }
 
-/// Content may come as a list of typed parts.
-fn push_part(mut part: Value, out: &mut VecDeque<Chunk>) {
-    if let Some(text) = part.get_mut("text").map(Value::take) {
-        out.extend(some_text(Some(text)).map(Chunk::Text));
-        return;
-    }
-    match part.get_mut("thinking").map(Value::take) {
-        Some(Value::Array(pieces)) => out.extend(
-            pieces
-                .into_iter()
-                .filter_map(|mut piece| some_text(piece.get_mut("text").map(Value::take)))
-                .map(Chunk::Reasoning),
-        ),
-        other => out.extend(some_text(other).map(Chunk::Reasoning)),
-    }
-}
-
-fn text_of<'a>(value: &'a Option<Loose<'_>>) -> Option<&'a str> {
-    value.as_ref().and_then(Loose::text)
-}
-
-fn some_text(value: Option<Value>) -> Option<String> {
+/// The text, if it is one and says something.
+pub(super) fn text(value: Option<Value>) -> Option<String> {
     match value {
         Some(Value::String(text)) if !text.is_empty() => Some(text),
         _ => None,
@@ -291,28 +235,29 @@ fn read_usage(usage: &Value) -> Option<Usage> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use enact_core::model::{Reply, ReplyBuilder};
 
     fn decode(deltas: &[Value]) -> Reply {
         let mut decoder = Decoder::default();
-        let mut out = VecDeque::new();
+        let mut reply = SoFar::default();
         for delta in deltas {
             let event = json!({"choices": [{"delta": delta}]});
             decoder
-                .event(event.to_string().as_bytes(), &mut out)
+                .event(event.to_string().as_bytes(), &mut reply)
                 .unwrap();
         }
-        decoder.finish(&mut out);
+        reply.end(decoder);
         let mut builder = ReplyBuilder::default();
-        out.into_iter().for_each(|chunk| builder.push(chunk));
+        reply
+            .ready
+            .into_iter()
+            .for_each(|chunk| builder.push(chunk));
         builder.finish().unwrap()
     }
 
     fn take(event: Value) -> Result<(), DecodeError> {
-        Decoder::default().event(event.to_string().as_bytes(), &mut VecDeque::new())
+        Decoder::default().event(event.to_string().as_bytes(), &mut SoFar::default())
     }
 
     #[test]
@@ -398,7 +343,7 @@ mod tests {
     fn a_broken_event_is_described_without_its_text() {
         let mut decoder = Decoder::default();
         let error = decoder
-            .event(b"{\"choices\": \"private\"", &mut VecDeque::new())
+            .event(b"{\"choices\": \"private\"", &mut SoFar::default())
             .unwrap_err();
         let DecodeError::Malformed(text) = error else {
             unreachable!("{error:?}")

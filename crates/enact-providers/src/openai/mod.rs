@@ -9,42 +9,30 @@
 mod body;
 mod calls;
 mod decode;
-mod loose;
 mod nesting;
 mod spared;
 
 use std::pin::Pin;
 
-use futures_util::{FutureExt as _, StreamExt as _, stream};
-use reqwest::header::{AUTHORIZATION, HeaderMap};
-use secrecy::SecretString;
+use futures_util::TryFutureExt as _;
+use reqwest::header::{AUTHORIZATION, HeaderName};
 
 use self::decode::{Decoder, Returned};
 use self::spared::{Extra, Refused, Spared};
-use crate::http::{self, Address, Protocol, Server};
+use crate::http::{Address, Client, Exchange, Protocol, Service};
 pub use enact_core::model::Timeouts;
-use enact_core::model::failure::{Failures, Words};
+use enact_core::model::failure::Words;
 use enact_core::model::{
-    Capabilities, Delivery, LanguageModel, ModelError, ModelErrorKind, ModelOptions, Reply,
+    Delivery, LanguageModel, ModelError, ModelErrorKind, ModelInfo, ModelOptions, Reply,
     ReplyStream, Request,
 };
 
-const BASE_URL_VARIABLE: &str = "OPENAI_BASE_URL";
-const API_KEY_VARIABLE: &str = "OPENAI_API_KEY";
-const HOST: &str = "api.openai.com";
-const ENDPOINT: &str = "/chat/completions";
 /// How many tokens a reply has at most where nobody says it, at other servers than api.openai.com.
 pub const DEFAULT_MAX_TOKENS: u32 = 8192;
 /// How servers speak of the bound of a reply when they refuse it.
 const BOUND_WORDS: [&str; 3] = ["max_tokens", "max_completion_tokens", "completion"];
 /// The fields that bound a reply.
 const BOUND_FIELDS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
-const WORDS: Words<'static> = Words {
-    server: "an OpenAI-compatible chat-completions server",
-    key_variable: API_KEY_VARIABLE,
-    key_method: "OpenAi::with_api_key",
-};
-
 /// A model behind an OpenAI-compatible server.
 ///
 /// ```no_run
@@ -79,13 +67,11 @@ const WORDS: Words<'static> = Words {
 ///   most servers refuse them in tool messages.
 /// - In earlier calls of the model, arguments that are not a JSON object are sent as `{}` and
 ///   names with characters that servers refuse are made acceptable.
-///
-/// Requests to loopback addresses never go through a proxy, and redirects are not followed.
-#[derive(Debug, Clone)]
-pub struct OpenAi {
-    model: String,
-    server: Server,
-    capabilities: Capabilities,
+pub type OpenAi = Client<ChatCompletions>;
+
+/// OpenAI's chat completions, and what differs from server to server.
+#[derive(Debug, Clone, Default)]
+pub struct ChatCompletions {
     returned: Returned,
     demands_calls: bool,
     default_max_tokens: Bound,
@@ -94,198 +80,68 @@ pub struct OpenAi {
 }
 
 /// How long a reply may be where a request does not say it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 enum Bound {
     /// As is good for the server.
+    #[default]
     Usual,
     Set(Option<u32>),
 }
 
 impl OpenAi {
-    /// A model at api.openai.com, without a key.
-    pub fn new(model: impl Into<String>) -> Self {
-        Self {
-            model: model.into(),
-            server: Server::new(Address::public(HOST, ENDPOINT)),
-            capabilities: Capabilities::FULL,
-            returned: Returned::Details,
-            demands_calls: false,
-            default_max_tokens: Bound::Usual,
-            streams: false,
-            refused: Refused::default(),
-        }
-    }
-
-    /// A model at `OPENAI_BASE_URL` with the key in `OPENAI_API_KEY`. Either may be unset.
-    ///
-    /// # Errors
-    /// When `OPENAI_BASE_URL` is not a URL.
-    pub fn from_env(model: impl Into<String>) -> Result<Self, ModelError> {
-        Self::from_variables(model, |name| std::env::var(name).ok())
-    }
-
-    fn from_variables(
-        model: impl Into<String>,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, ModelError> {
-        let given = |name| variable(name).filter(|value| !value.trim().is_empty());
-        let mut client = Self::new(model);
-        if let Some(base_url) = given(BASE_URL_VARIABLE) {
-            client = client
-                .with_base_url(base_url)
-                .map_err(|error| error.with_note("it comes from OPENAI_BASE_URL"))?;
-        }
-        if let Some(key) = given(API_KEY_VARIABLE) {
-            client = client.with_api_key(key);
-        }
-        Ok(client)
-    }
-
-    /// The same at another server, such as `http://localhost:8080/v1`.
-    ///
-    /// # Errors
-    /// When this is not an `http` or `https` URL.
-    pub fn with_base_url(self, base_url: impl AsRef<str>) -> Result<Self, ModelError> {
-        Ok(Self {
-            server: self.server.at(Address::parse(base_url.as_ref(), ENDPOINT)?),
-            refused: Refused::default(),
-            ..self
-        })
-    }
-
-    /// The same with a key, sent as a bearer token.
-    #[must_use]
-    pub fn with_api_key(self, key: impl Into<String>) -> Self {
-        self.with_secret(key.into().into())
-    }
-
-    pub(crate) fn with_secret(self, key: SecretString) -> Self {
-        Self {
-            server: self.server.with_api_key(key),
-            ..self
-        }
-    }
-
-    /// The same with other capabilities: [`Capabilities::FULL`] unless told.
-    #[must_use]
-    pub fn with_capabilities(self, capabilities: Capabilities) -> Self {
-        Self {
-            capabilities,
-            ..self
-        }
-    }
-
-    /// The same with other limits of time.
-    #[must_use]
-    pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
-        Self {
-            server: self.server.with_timeouts(timeouts),
-            ..self
-        }
-    }
-
     /// The same for models that want the reasoning behind their tool calls back, as
     /// `reasoning_content`: some refuse to go on without it, others refuse a request with it.
     #[must_use]
-    pub fn with_reasoning_returned(self) -> Self {
-        Self {
-            returned: Returned::Reasoning,
-            ..self
-        }
+    pub fn with_reasoning_returned(mut self) -> Self {
+        self.service.returned = Returned::Reasoning;
+        self
     }
 
     /// The same for small models, which else answer off the top of their heads: wherever a tool may be
     /// called, one has to be (`tool_choice: required`). Agents commit their outputs by a tool, too. Some
     /// models write no thoughts then.
     #[must_use]
-    pub fn with_demanded_calls(self) -> Self {
-        Self {
-            demands_calls: true,
-            ..self
-        }
+    pub fn with_demanded_calls(mut self) -> Self {
+        self.service.demands_calls = true;
+        self
     }
 
     /// The same with another bound on replies to requests that set none: [`DEFAULT_MAX_TOKENS`] unless
     /// told, and none at api.openai.com. `None` sends no bound.
     #[must_use]
-    pub fn with_default_max_tokens(self, max_tokens: impl Into<Option<u32>>) -> Self {
-        Self {
-            default_max_tokens: Bound::Set(max_tokens.into()),
-            ..self
-        }
+    pub fn with_default_max_tokens(mut self, max_tokens: impl Into<Option<u32>>) -> Self {
+        self.service.default_max_tokens = Bound::Set(max_tokens.into());
+        self
     }
 
     /// The same with every reply streamed, also where nobody reads along: one that
     /// [repeats itself](enact_core::model::cut_endless) is then cut off early, not when it is whole.
     #[must_use]
-    pub fn with_replies_streamed(self) -> Self {
-        Self {
-            streams: true,
-            ..self
-        }
-    }
-
-    /// The same with another bound on the bytes of a reply's text, reasoning and calls:
-    /// [`max_reply_bytes`](enact_core::model::max_reply_bytes) unless told. A longer one is cut off.
-    #[must_use]
-    pub fn with_max_reply_bytes(self, bytes: usize) -> Self {
-        Self {
-            server: self.server.with_max_reply_bytes(bytes),
-            ..self
-        }
-    }
-
-    /// The same with a header on every request. It replaces one of the same name, also one that
-    /// the client would send itself. The value is kept as a secret.
-    ///
-    /// # Errors
-    /// When the name or the value cannot stand in a header.
-    pub fn with_header(
-        self,
-        name: impl AsRef<str>,
-        value: impl AsRef<str>,
-    ) -> Result<Self, ModelError> {
-        Ok(Self {
-            server: self.server.with_header(name.as_ref(), value.as_ref())?,
-            ..self
-        })
+    pub fn with_replies_streamed(mut self) -> Self {
+        self.service.streams = true;
+        self
     }
 
     /// OpenAI itself has wishes that other servers have not.
     fn is_at_openai(&self) -> bool {
         let address = self.server.base_url().strip_prefix("https://");
-        address.and_then(|rest| rest.split('/').next()) == Some(HOST)
+        address.and_then(|rest| rest.split('/').next()) == Some(ChatCompletions::HOST)
     }
 
     fn default_max_tokens(&self) -> Option<u32> {
-        match self.default_max_tokens {
+        match self.service.default_max_tokens {
             Bound::Set(max_tokens) => max_tokens,
             Bound::Usual => (!self.is_at_openai()).then_some(DEFAULT_MAX_TOKENS),
         }
     }
 
     /// Asks, and again without a bound or another thing that is refused and can be spared.
-    async fn ask(&self, request: Request) -> ReplyStream<'_> {
+    async fn ask(&self, request: Request) -> Result<Exchange<'_, ChatCompletions>, ModelError> {
         let mut attempt = self.attempt(request);
         loop {
-            let mut reply = http::stream(self, attempt.request());
-            let first = reply.next().await;
-            if let Some(Err(error)) = &first
-                && self.can_spare(error, &mut attempt)
-            {
-                continue;
-            }
-            return Box::pin(stream::iter(first).chain(reply));
-        }
-    }
-
-    /// The same for who wants the whole reply.
-    async fn ask_whole(&self, request: Request) -> Result<Reply, ModelError> {
-        let mut attempt = self.attempt(request);
-        loop {
-            match http::complete(self, attempt.request()).await {
+            match Exchange::begin(self, attempt.request()).await {
                 Err(error) if self.can_spare(&error, &mut attempt) => {}
-                answered => return answered,
+                begun => return begun,
             }
         }
     }
@@ -298,7 +154,7 @@ impl OpenAi {
         let usual = self.default_max_tokens().filter(|_| !is_bounded);
         Attempt {
             bound: max_tokens.or(usual),
-            spared: self.refused.spared(),
+            spared: self.service.refused.spared(),
             request,
         }
     }
@@ -314,8 +170,8 @@ impl OpenAi {
             spared: attempt.spared,
             ..self.shape()
         };
-        let learnt = self.refused.learn(error, shape, &attempt.request);
-        attempt.spared = self.refused.spared();
+        let learnt = self.service.refused.learn(error, shape, &attempt.request);
+        attempt.spared = self.service.refused.spared();
         learnt
     }
 
@@ -327,9 +183,9 @@ impl OpenAi {
             } else {
                 "max_tokens"
             },
-            demands_calls: self.demands_calls,
-            streams: self.streams,
-            spared: self.refused.spared(),
+            demands_calls: self.service.demands_calls,
+            streams: self.service.streams,
+            spared: self.service.refused.spared(),
         }
     }
 }
@@ -347,57 +203,62 @@ fn is_bound_refused(error: &ModelError, request: &Request) -> bool {
         }
 }
 
-impl Protocol for OpenAi {
+impl Service for ChatCompletions {
+    const KEY_HEADER: HeaderName = AUTHORIZATION;
+
+    fn address(base_url: &str) -> Result<Address, ModelError> {
+        Address::parse(base_url, Self::ENDPOINT)
+    }
+
+    fn words(&self) -> Words<'_> {
+        Words {
+            server: "an OpenAI-compatible chat-completions server",
+            key_variable: "OPENAI_API_KEY",
+            key_method: "OpenAi::with_api_key",
+        }
+    }
+
+    fn provider(&self) -> &str {
+        "openai"
+    }
+
+    fn forget(&mut self) {
+        self.refused = Refused::default();
+    }
+}
+
+impl Protocol for ChatCompletions {
     type Decoder = Decoder;
 
-    fn server(&self) -> &Server {
-        &self.server
-    }
+    const HOST: &'static str = "api.openai.com";
+    const ENDPOINT: &'static str = "/chat/completions";
+    const BASE_URL_VARIABLE: &'static str = "OPENAI_BASE_URL";
+    const KEY_SCHEME: &'static str = "Bearer ";
 
-    fn body(&self, request: &Request) -> Result<String, ModelError> {
-        body::write_body(self.shape(), request)
-    }
-
-    fn headers(&self) -> Result<HeaderMap, ModelError> {
-        self.server.headers(AUTHORIZATION, "Bearer ", &WORDS)
+    fn body(client: &Client<Self>, request: &Request) -> Result<String, ModelError> {
+        body::write_body(client.shape(), request)
     }
 
     fn decoder(&self, _: &Request) -> Decoder {
         Decoder::new(self.returned)
     }
-
-    fn failing(&self, make: impl FnOnce(Failures<'_>) -> ModelError) -> ModelError {
-        self.server
-            .failing(&self.model, &AUTHORIZATION, WORDS, make)
-    }
 }
 
 impl LanguageModel for OpenAi {
-    fn name(&self) -> &str {
-        &self.model
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        Some(self.server.base_url())
-    }
-
-    fn provider(&self) -> Option<&str> {
-        Some("openai")
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
+    fn info(&self) -> ModelInfo<'_> {
+        self.known()
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
-        Box::pin(self.ask(request).flatten_stream())
+        let begun = self.ask(request);
+        Box::pin(begun.map_ok(Exchange::into_stream).try_flatten_stream())
     }
 
     fn complete(
         &self,
         request: Request,
     ) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + '_>> {
-        Box::pin(self.ask_whole(request))
+        Box::pin(self.ask(request).and_then(Exchange::complete))
     }
 }
 

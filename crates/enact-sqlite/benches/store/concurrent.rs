@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use enact::model::{Capabilities, Chunk, FinishReason, LanguageModel, ReplyStream, Request, Usage};
+use enact::model::{
+    Capabilities, Chunk, FinishReason, LanguageModel, ModelInfo, ReplyStream, Request, Usage,
+};
 use enact::tool::ToolSpec;
 use enact::{FnTool, ReAct, ToolError, Tools, values};
 use enact_sqlite::SqliteStore;
@@ -24,12 +26,8 @@ struct Model {
 }
 
 impl LanguageModel for Model {
-    fn name(&self) -> &str {
-        "bench"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::FULL
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new("bench", Capabilities::FULL)
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

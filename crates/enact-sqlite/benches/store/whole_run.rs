@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use enact::model::{Capabilities, Chunk, FinishReason, LanguageModel, ReplyStream, Request, Usage};
+use enact::model::{
+    Capabilities, Chunk, FinishReason, LanguageModel, ModelInfo, ReplyStream, Request, Usage,
+};
 use enact::run::store::MemoryStore;
 use enact::tool::ToolSpec;
 use enact::{FnTool, ReAct, ToolError, Tools, values};
@@ -19,12 +21,8 @@ const STEPS: usize = 10;
 struct Model;
 
 impl LanguageModel for Model {
-    fn name(&self) -> &str {
-        "bench"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::FULL
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new("bench", Capabilities::FULL)
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use enact::model::{
-    Capabilities, LanguageModel, Price, Prices, ReplyStream, Request, ScriptedModel, Usage, call,
-    calls, say,
+    Capabilities, LanguageModel, ModelInfo, Price, Prices, ReplyStream, Request, ScriptedModel,
+    Usage, call, calls, say,
 };
 use enact::run::Event;
 use enact::tool::ToolSpec;
@@ -104,12 +104,8 @@ struct Spendthrift {
 }
 
 impl LanguageModel for Spendthrift {
-    fn name(&self) -> &str {
-        "scripted"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::FULL
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new("scripted", Capabilities::FULL)
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use enact::model::{
-    Capabilities, LanguageModel, Price, Prices, ReplyStream, Request, ScriptStep, ScriptedModel,
-    Usage, call, calls, say,
+    Capabilities, LanguageModel, ModelInfo, Price, Prices, ReplyStream, Request, ScriptStep,
+    ScriptedModel, Usage, call, calls, say,
 };
 use enact::run::{Call, Entry, Event, Limits, Rules};
 use enact::{
@@ -248,12 +248,8 @@ struct Anything {
 struct Slow(ScriptedModel, Duration);
 
 impl LanguageModel for Slow {
-    fn name(&self) -> &str {
-        "slow"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::FULL
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new("slow", Capabilities::FULL)
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

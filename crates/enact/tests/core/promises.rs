@@ -384,12 +384,8 @@ impl ByQuestion {
 }
 
 impl enact::LanguageModel for ByQuestion {
-    fn name(&self) -> &str {
-        "by-question"
-    }
-
-    fn capabilities(&self) -> enact::model::Capabilities {
-        enact::model::Capabilities::FULL
+    fn info(&self) -> enact::model::ModelInfo<'_> {
+        enact::model::ModelInfo::new("by-question", enact::model::Capabilities::FULL)
     }
 
     fn stream(&self, request: Request) -> enact::model::ReplyStream<'_> {

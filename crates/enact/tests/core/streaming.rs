@@ -2,8 +2,8 @@
 
 use enact::adapter::Piece;
 use enact::model::{
-    Capabilities, Chunk, Delivery, LanguageModel, ModelError, ModelErrorKind, ReplyStream, Request,
-    ScriptedModel, call, say,
+    Capabilities, Chunk, Delivery, LanguageModel, ModelError, ModelErrorKind, ModelInfo,
+    ReplyStream, Request, ScriptedModel, call, say,
 };
 use enact::run::store::{MemoryStore, RunFilter, Store as _};
 use enact::run::{Event, Reading};
@@ -189,12 +189,10 @@ async fn an_error_in_the_middle_takes_back_what_was_told() {
     #[derive(Debug)]
     struct Breaks;
     impl LanguageModel for Breaks {
-        fn name(&self) -> &str {
-            "breaks"
+        fn info(&self) -> ModelInfo<'_> {
+            ModelInfo::new("breaks", Capabilities::FULL)
         }
-        fn capabilities(&self) -> Capabilities {
-            Capabilities::FULL
-        }
+
         fn stream(&self, _: Request) -> ReplyStream<'_> {
             let error = ModelError::new(ModelErrorKind::Connection, "gone");
             Box::pin(stream::iter([Ok(Chunk::Text("Par".into())), Err(error)]))

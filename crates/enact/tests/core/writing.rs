@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use enact::adapter::{AdapterChoice, Piece, Task};
 use enact::model::{
-    Capabilities, Chunk, FinishReason, LanguageModel, Message, ModelError, ReplyStream, Request,
-    call,
+    Capabilities, Chunk, FinishReason, LanguageModel, Message, ModelError, ModelInfo, ReplyStream,
+    Request, call,
 };
 use enact::run::Entry;
 use enact::signature::{Signature, Validator};
@@ -37,12 +37,8 @@ impl Slow {
 }
 
 impl LanguageModel for Slow {
-    fn name(&self) -> &str {
-        "slow"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new("slow", self.capabilities)
     }
 
     fn stream(&self, _: Request) -> ReplyStream<'_> {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use enact::model::{
-    Capabilities, Chunk, FinishReason, LanguageModel, Limited, ReplyStream, Request, ScriptedModel,
-    say,
+    Capabilities, Chunk, FinishReason, LanguageModel, Limited, ModelInfo, ReplyStream, Request,
+    ScriptedModel, say,
 };
 use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
@@ -22,12 +22,8 @@ struct Slow {
 }
 
 impl LanguageModel for Slow {
-    fn name(&self) -> &str {
-        "slow"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::TEXT
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new("slow", Capabilities::TEXT)
     }
 
     fn stream(&self, _: Request) -> ReplyStream<'_> {

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use enact::model::{
-    Capabilities, Chunk, LanguageModel, ModelError, ModelErrorKind, Recording, Replaying,
-    ReplyStream, Request, ScriptStep, ScriptedModel, Secrets, Usage, call, calls, fail, say,
+    Capabilities, Chunk, LanguageModel, ModelError, ModelErrorKind, ModelInfo, Recording,
+    Replaying, ReplyStream, Request, ScriptStep, ScriptedModel, Secrets, Usage, call, calls, fail,
+    say,
 };
 use enact::{FnTool, ReAct, Run, ToolError, Tools, values};
 use futures_util::{StreamExt as _, future, stream};
@@ -372,16 +373,8 @@ impl Pieces {
 }
 
 impl LanguageModel for Pieces {
-    fn name(&self) -> &str {
-        "pieces"
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        Some("http://pieces.example")
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::TEXT
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new("pieces", Capabilities::TEXT).with_base_url(Some("http://pieces.example"))
     }
 
     fn stream(&self, _: Request) -> ReplyStream<'_> {

@@ -27,12 +27,13 @@ pub(super) struct Heading {
 
 impl Heading {
     pub(super) fn of(model: &dyn LanguageModel) -> Self {
+        let info = model.info();
         Self {
             enact_recording: FORMAT,
-            model: model.name().to_owned(),
-            provider: model.provider().map(str::to_owned),
-            base_url: model.base_url().map(without_credentials),
-            capabilities: model.capabilities(),
+            model: info.name.to_owned(),
+            provider: info.provider.map(str::to_owned),
+            base_url: info.base_url.map(without_credentials),
+            capabilities: info.capabilities,
             notes: Map::new(),
         }
     }
@@ -116,49 +117,47 @@ impl Lines {
         let text = std::fs::read_to_string(path).map_err(io)?;
         let mut lines = Self::default();
         for (index, line) in text.split_inclusive('\n').enumerate() {
-            lines.take(line).map_err(|problem| match problem {
-                Problem::Newer(version) => RecordingError::Newer {
+            let damaged = |problem: &dyn std::fmt::Display| RecordingError::Damaged {
+                path: path.to_owned(),
+                line: index + 1,
+                problem: problem.to_string(),
+            };
+            let line = line.strip_suffix('\n').ok_or_else(|| {
+                damaged(&"it is cut off: remove the line; what it recorded is lost")
+            })?;
+            let value: Value = serde_json::from_str(line).map_err(|error| damaged(&error))?;
+            let version = value.get("enact_recording").map(Value::as_u64);
+            if let Some(Some(version)) = version
+                && version > u64::from(FORMAT)
+            {
+                return Err(RecordingError::Newer {
                     path: path.to_owned(),
                     version,
-                },
-                Problem::Damaged(problem) => RecordingError::Damaged {
-                    path: path.to_owned(),
-                    line: index + 1,
-                    problem,
-                },
-            })?;
+                });
+            }
+            lines
+                .take(version.is_some(), value)
+                .map_err(|problem| damaged(&problem))?;
         }
         Ok(lines)
     }
 
-    fn take(&mut self, line: &str) -> Result<(), Problem> {
-        let damaged = |error: serde_json::Error| Problem::Damaged(error.to_string());
-        let Some(line) = line.strip_suffix('\n') else {
-            let problem = "it is cut off: remove the line; what it recorded is lost";
-            return Err(Problem::Damaged(problem.to_owned()));
-        };
-        let value: Value = serde_json::from_str(line).map_err(damaged)?;
-        match value.get("enact_recording").map(Value::as_u64) {
-            Some(Some(version)) if version > u64::from(FORMAT) => {
-                return Err(Problem::Newer(version));
-            }
-            Some(_) => {
-                let heading = serde_json::from_value(value).map_err(damaged)?;
-                self.headings.push(heading);
-            }
-            None if self.headings.is_empty() => {
-                let problem = "a recording begins with the field `enact_recording`: this is none";
-                return Err(Problem::Damaged(problem.to_owned()));
-            }
-            None => {
-                let exchange: Exchange = serde_json::from_value(value).map_err(damaged)?;
-                if self.heading(&exchange.model).is_none() {
-                    let problem = format!("no line before it is about `{}`", exchange.model);
-                    return Err(Problem::Damaged(problem));
-                }
-                self.exchanges.push(exchange);
-            }
+    fn take(&mut self, is_heading: bool, value: Value) -> Result<(), String> {
+        let damaged = |error: serde_json::Error| error.to_string();
+        if is_heading {
+            self.headings
+                .push(serde_json::from_value(value).map_err(damaged)?);
+            return Ok(());
         }
+        if self.headings.is_empty() {
+            let problem = "a recording begins with the field `enact_recording`: this is none";
+            return Err(problem.to_owned());
+        }
+        let exchange: Exchange = serde_json::from_value(value).map_err(damaged)?;
+        if self.heading(&exchange.model).is_none() {
+            return Err(format!("no line before it is about `{}`", exchange.model));
+        }
+        self.exchanges.push(exchange);
         Ok(())
     }
 
@@ -166,9 +165,4 @@ impl Lines {
     pub(super) fn heading(&self, model: &str) -> Option<&Heading> {
         self.headings.iter().find(|heading| heading.model == model)
     }
-}
-
-enum Problem {
-    Newer(u64),
-    Damaged(String),
 }

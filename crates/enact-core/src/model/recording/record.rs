@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use futures_util::{StreamExt as _, stream};
+use futures_util::TryStreamExt as _;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -15,8 +15,8 @@ use super::file::{Exchange, Failed, Heading, Lines};
 use crate::model::canonical::canonical;
 use crate::model::private;
 use crate::model::{
-    Capabilities, Chunk, LanguageModel, ModelError, ModelErrorKind, ReplyBuilder, ReplyStream,
-    Request, Secrets,
+    Chunk, LanguageModel, ModelError, ModelErrorKind, ModelInfo, ReplyBuilder, ReplyStream,
+    Request, Secrets, write_reply,
 };
 
 /// A model whose exchanges are written down, for a [`Replaying`](super::Replaying).
@@ -190,80 +190,27 @@ impl fmt::Debug for Tape {
     }
 }
 
-/// A reply on its way through.
-struct Passing<'a, M> {
-    recording: &'a Recording<M>,
-    request: Request,
-    reply: ReplyStream<'a>,
-    chunks: Vec<Chunk>,
-    is_over: bool,
-}
-
-impl<M: LanguageModel> Passing<'_, M> {
-    async fn next(mut self) -> Option<(Result<Chunk, ModelError>, Self)> {
-        if self.is_over {
-            return None;
-        }
-        match self.reply.next().await {
-            Some(Ok(chunk)) => {
-                self.chunks.push(chunk.clone());
-                Some((Ok(chunk), self))
-            }
-            Some(Err(error)) => {
-                self.is_over = true;
-                let chunks = self.kept_of_failure();
-                let written = self.recording.write(&self.request, chunks, Some(&error));
-                // Why there is no reply matters more than why that was not written down.
-                let error = match written {
-                    Ok(()) => error,
-                    Err(problem) => error.with_note(&problem.to_string()),
-                };
-                Some((Err(error), self))
-            }
-            None => {
-                self.is_over = true;
-                let chunks = std::mem::take(&mut self.chunks);
-                let written = self.recording.write(&self.request, chunks, None);
-                written.err().map(|problem| (Err(problem), self))
-            }
-        }
-    }
-
-    /// What came before a failure: no part of it counts, so where there are secrets, none is kept.
-    fn kept_of_failure(&mut self) -> Vec<Chunk> {
-        let chunks = std::mem::take(&mut self.chunks);
-        match self.recording.secrets.is_empty() {
-            true => chunks,
-            false => Vec::new(),
-        }
-    }
-}
-
 impl<M: LanguageModel> LanguageModel for Recording<M> {
-    fn name(&self) -> &str {
-        self.model.name()
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        self.model.base_url()
-    }
-
-    fn provider(&self) -> Option<&str> {
-        self.model.provider()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.model.capabilities()
+    fn info(&self) -> ModelInfo<'_> {
+        self.model.info()
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
-        let passing = Passing {
-            recording: self,
-            reply: self.model.stream(request.clone()),
-            request,
-            chunks: Vec::new(),
-            is_over: false,
-        };
-        Box::pin(stream::unfold(passing, Passing::next))
+        write_reply(|out| async move {
+            let mut chunks = Vec::new();
+            let reply = self.model.stream(request.clone());
+            let read = out.copy(reply.inspect_ok(|chunk| chunks.push(chunk.clone())));
+            let read = read.await;
+            // No part of what came before a failure counts, so where there are secrets, none is kept.
+            if read.is_err() && !self.secrets.is_empty() {
+                chunks.clear();
+            }
+            let written = self.write(&request, chunks, read.as_ref().err());
+            match (read, written) {
+                // Why there is no reply matters more than why that was not written down.
+                (Err(error), Err(problem)) => Err(error.with_note(&problem.to_string())),
+                (read, written) => read.and(written),
+            }
+        })
     }
 }

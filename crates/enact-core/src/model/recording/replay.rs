@@ -12,7 +12,7 @@ use super::file::{Exchange, Heading, Lines};
 use super::matching::fits;
 use crate::model::canonical::canonical;
 use crate::model::{
-    Capabilities, Chunk, LanguageModel, ModelError, ModelErrorKind, ReplyStream, Request,
+    Chunk, LanguageModel, ModelError, ModelErrorKind, ModelInfo, ReplyStream, Request,
 };
 
 /// A model that answers from a [`Recording`](super::Recording): offline, without a key, for
@@ -187,20 +187,10 @@ impl Shelf {
 }
 
 impl LanguageModel for Replaying {
-    fn name(&self) -> &str {
-        &self.heading.model
-    }
-
-    fn base_url(&self) -> Option<&str> {
-        self.heading.base_url.as_deref()
-    }
-
-    fn provider(&self) -> Option<&str> {
-        self.heading.provider.as_deref()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.heading.capabilities
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new(&self.heading.model, self.heading.capabilities)
+            .with_provider(self.heading.provider.as_deref())
+            .with_base_url(self.heading.base_url.as_deref())
     }
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {

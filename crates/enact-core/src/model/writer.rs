@@ -1,0 +1,89 @@
+//! Replies that an async function writes.
+
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+
+use futures_util::{Stream, StreamExt as _, stream};
+
+use super::{Chunk, ModelError, ReplyStream};
+
+/// Where an async function puts the chunks of a reply; see [`write_reply`].
+#[derive(Debug, Clone, Default)]
+pub struct ReplyWriter {
+    written: Arc<Mutex<Option<Chunk>>>,
+}
+
+/// The reply that an async function writes, chunk by chunk. An error that it returns ends the reply.
+///
+/// For those who write clients and wrappers of models. The function goes on only while somebody reads.
+///
+/// ```
+/// use enact::model::{Chunk, FinishReason, ReplyStream, write_reply};
+///
+/// fn hello() -> ReplyStream<'static> {
+///     write_reply(|reply| async move {
+///         reply.write(Chunk::Text("hello".to_owned())).await;
+///         reply.write(Chunk::Finish(FinishReason::Stop)).await;
+///         Ok(())
+///     })
+/// }
+/// # use futures_util::StreamExt as _;
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// assert_eq!(hello().count().await, 2);
+/// # });
+/// ```
+pub fn write_reply<'a, F>(write: impl FnOnce(ReplyWriter) -> F) -> ReplyStream<'a>
+where
+    F: Future<Output = Result<(), ModelError>> + Send + 'a,
+{
+    let writer = ReplyWriter::default();
+    let mut writing = Some(Box::pin(write(writer.clone())));
+    Box::pin(stream::poll_fn(move |context| {
+        let Some(future) = &mut writing else {
+            return Poll::Ready(None);
+        };
+        match future.as_mut().poll(context) {
+            Poll::Ready(ended) => {
+                writing = None;
+                Poll::Ready(ended.err().map(Err))
+            }
+            Poll::Pending => match writer.written().take() {
+                Some(chunk) => Poll::Ready(Some(Ok(chunk))),
+                None => Poll::Pending,
+            },
+        }
+    }))
+}
+
+impl ReplyWriter {
+    /// Hands a chunk over, and waits until the next one is wanted.
+    pub async fn write(&self, chunk: Chunk) {
+        *self.written() = Some(chunk);
+        // Whoever takes the chunk asks again, without being woken.
+        let mut is_wanted = false;
+        poll_fn(|_| match std::mem::replace(&mut is_wanted, true) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
+    }
+
+    /// Hands over all chunks of another reply.
+    ///
+    /// # Errors
+    /// When that reply ends with an error.
+    pub async fn copy(
+        &self,
+        mut reply: impl Stream<Item = Result<Chunk, ModelError>> + Unpin,
+    ) -> Result<(), ModelError> {
+        while let Some(chunk) = reply.next().await {
+            self.write(chunk?).await;
+        }
+        Ok(())
+    }
+
+    fn written(&self) -> MutexGuard<'_, Option<Chunk>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,88 @@
+//! The limits of one request.
+
+use std::time::Duration;
+
+use enact_core::model::failure::{Failures, Limit};
+use enact_core::model::{Delivery, ModelError, Timeouts};
+use tokio::time::Instant;
+
+/// Behind the reason for stopping only the cost can follow; it is not worth a long wait.
+const COST_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Watches the limits of one request.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    timeouts: Timeouts,
+    first_byte: Instant,
+    total: Instant,
+    has_begun: bool,
+    /// How long it was waited for more of the reply, whatever else came.
+    silent: Duration,
+    /// Until when the cost may follow, once the reply is whole.
+    cost: Option<Instant>,
+}
+
+impl Clock {
+    pub(crate) fn start(timeouts: Timeouts, delivery: Delivery) -> Self {
+        let now = Instant::now();
+        let total = later(now, timeouts.total);
+        Self {
+            timeouts,
+            first_byte: match delivery {
+                Delivery::Streamed => later(now, timeouts.first_byte),
+                // It comes when all is written.
+                Delivery::Whole => total,
+            },
+            total,
+            has_begun: false,
+            silent: Duration::ZERO,
+            cost: None,
+        }
+    }
+
+    /// Until when more of the reply has to come.
+    pub(crate) fn deadline(&self, now: Instant) -> Instant {
+        let next = match (self.cost, self.has_begun) {
+            (Some(cost), _) => cost,
+            (None, true) => later(now, self.timeouts.idle.saturating_sub(self.silent)),
+            (None, false) => self.first_byte,
+        };
+        next.min(self.total)
+    }
+
+    /// More of the reply has come.
+    pub(crate) fn goes_on(&mut self) {
+        self.has_begun = true;
+        self.silent = Duration::ZERO;
+    }
+
+    /// Something came since then, but nothing of the reply.
+    pub(super) fn stands_still(&mut self, since: Instant) {
+        self.silent += since.elapsed();
+    }
+
+    /// The reply is whole but for its cost.
+    pub(super) fn awaits_cost(&mut self) {
+        let cost = Instant::now() + COST_PATIENCE;
+        self.cost.get_or_insert(cost);
+    }
+
+    /// The error of the limit that has run out.
+    pub(crate) fn expired(&self, failures: Failures<'_>) -> ModelError {
+        let timeouts = &self.timeouts;
+        let (limit, after) = if Instant::now() >= self.total {
+            (Limit::Total, timeouts.total)
+        } else if self.has_begun {
+            (Limit::Idle, timeouts.idle)
+        } else {
+            (Limit::FirstByte, timeouts.first_byte)
+        };
+        failures.timeout(limit, Some(after))
+    }
+}
+
+/// A duration beyond what the clock can say means never, or as good as.
+fn later(from: Instant, duration: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
+    from.checked_add(duration).unwrap_or_else(|| from + FAR)
+}
