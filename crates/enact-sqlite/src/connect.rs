@@ -1,7 +1,6 @@
 //! Connections. All of them are made here, so that all of them are as durable as they have to be.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
@@ -67,7 +66,7 @@ async fn prepare_now(path: &Path, timeout: Duration) -> Result<Writer, Failure> 
     Ok(Writer {
         options,
         connection: Mutex::new(Some(connection)),
-        queue: Arc::default(),
+        queue: Queue::default(),
     })
 }
 
@@ -112,7 +111,7 @@ pub(crate) struct Writer {
     options: SqliteConnectOptions,
     /// None after a connection that could not be used any more.
     connection: Mutex<Option<SqliteConnection>>,
-    queue: Arc<Queue>,
+    queue: Queue,
 }
 
 impl Writer {
@@ -138,7 +137,7 @@ impl Writer {
         }
     }
 
-    /// How many appends wait behind the one that leads.
+    /// How much waits to be written.
     #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
         self.queue.length()

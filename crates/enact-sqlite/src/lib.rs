@@ -118,8 +118,12 @@ impl SqliteStore {
         location::default_path(std::env::consts::OS, |name| std::env::var_os(name))
     }
 
-    fn told(&self, failure: impl Into<Failure>) -> StoreError {
-        failure.into().told(&self.path)
+    /// Does what may fail, and tells how it failed.
+    fn telling<'a, T>(
+        &'a self,
+        work: impl Future<Output = Result<T, Failure>> + Send + 'a,
+    ) -> StoreFuture<'a, T> {
+        Box::pin(async move { work.await.map_err(|failure| failure.told(&self.path)) })
     }
 
     fn lock(&self, run_id: &str) -> Result<RunLock, StoreError> {
@@ -128,10 +132,9 @@ impl SqliteStore {
             .ok_or_else(|| StoreError::busy(run_id))
     }
 
-    async fn acquire_now(&self, run_id: &str) -> Result<Lease, StoreError> {
+    async fn acquire_now(&self, run_id: &str) -> Result<Lease, Failure> {
         let lock = self.lock(run_id)?;
-        let lease = append::fence(&self.writer, run_id, lock).await;
-        lease.map_err(|failure| self.told(failure))
+        append::fence(&self.writer, run_id, lock).await
     }
 
     async fn load_now(&self, run_id: &str) -> Result<StoredRun, Failure> {
@@ -158,43 +161,33 @@ impl SqliteStore {
         log::list(&mut transaction, filter).await
     }
 
-    async fn delete_now(&self, run_id: &str) -> Result<(), StoreError> {
+    async fn delete_now(&self, run_id: &str) -> Result<(), Failure> {
         let _lock = self.lock(run_id)?;
-        match log::delete(&self.writer, run_id).await {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(StoreError::not_found(run_id)),
-            Err(failure) => Err(self.told(failure)),
+        match log::delete(&self.writer, run_id).await? {
+            true => Ok(()),
+            false => Err(StoreError::not_found(run_id).into()),
         }
     }
 }
 
 impl Store for SqliteStore {
     fn acquire<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, Lease> {
-        Box::pin(self.acquire_now(run_id))
+        self.telling(self.acquire_now(run_id))
     }
 
     fn append<'a>(&'a self, lease: &'a Lease, records: &'a [Record]) -> StoreFuture<'a, ()> {
-        Box::pin(async move {
-            let appended = append::append(&self.writer, lease, records).await;
-            appended.map_err(|failure| self.told(failure))
-        })
+        self.telling(append::append(&self.writer, lease, records))
     }
 
     fn load<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, StoredRun> {
-        Box::pin(async move {
-            let loaded = self.load_now(run_id).await;
-            loaded.map_err(|failure| self.told(failure))
-        })
+        self.telling(self.load_now(run_id))
     }
 
     fn list<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunSummary>> {
-        Box::pin(async move {
-            let listed = self.list_now(filter).await;
-            listed.map_err(|failure| self.told(failure))
-        })
+        self.telling(self.list_now(filter))
     }
 
     fn delete<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, ()> {
-        Box::pin(self.delete_now(run_id))
+        self.telling(self.delete_now(run_id))
     }
 }

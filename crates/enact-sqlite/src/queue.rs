@@ -1,15 +1,15 @@
 //! Work that shares a commit: the disk is waited for once for all of it.
 //!
-//! Whoever comes while nobody writes leads: once it is the writer's turn, it writes its own work and all
-//! that waits by then, in one transaction, and tells the callers. Those that came meanwhile are led by
-//! the first of them. So nothing runs in the background, and one that is alone waits for nobody.
+//! Whoever has work puts it where all of it waits, and waits for news or for the connection, whichever
+//! comes first. With the connection comes the duty to write all that waits by then, in one transaction,
+//! and to tell the callers. So nothing runs in the background, and one that is alone waits for nobody.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::oneshot;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::connect::{BEGIN, QUEUE_TIMEOUT, Writer};
 use crate::error::{Failure, is_of_one};
@@ -24,157 +24,89 @@ type Written = Result<Done, Failure>;
 /// The work that waits.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    waiting: VecDeque<Waiting>,
-    /// Whether somebody writes, or is about to. If not, nobody waits.
-    is_led: bool,
+    waiting: Mutex<VecDeque<Waiting>>,
 }
 
 /// Work whose caller waits for news.
 #[derive(Debug)]
 struct Waiting {
     work: Work,
-    caller: oneshot::Sender<News>,
-}
-
-#[derive(Debug)]
-enum News {
-    /// What became of the work.
-    Written(Written),
-    /// It is the caller's turn to write, its own work first.
-    Lead(Lead),
+    caller: oneshot::Sender<Written>,
 }
 
 impl Queue {
     /// Does this work, together with other work if there is any. It is on the disk when this returns.
-    pub(crate) async fn write(self: &Arc<Self>, writer: &Writer, work: Work) -> Written {
+    pub(crate) async fn write(&self, writer: &Writer, work: Work) -> Written {
         let deadline = Instant::now() + QUEUE_TIMEOUT;
-        let lead = match self.enter(work) {
-            Ok(lead) => lead,
-            Err(news) => match timeout_at(deadline, news).await {
-                Ok(Ok(News::Written(written))) => return written,
-                Ok(Ok(News::Lead(lead))) => lead,
-                // Every caller is told something, unless it is too late.
-                Ok(Err(_)) | Err(_) => return Err(Failure::Crowded),
-            },
-        };
-        let mut connection = writer.turn_by(deadline).await?;
-        lead.write(&mut connection).await
-    }
-
-    /// Leads if nobody does, and waits for news otherwise.
-    fn enter(self: &Arc<Self>, work: Work) -> Result<Lead, oneshot::Receiver<News>> {
-        let mut state = self.lock();
-        if !state.is_led {
-            state.is_led = true;
-            return Ok(Lead::new(self, work));
-        }
-        let (caller, news) = oneshot::channel();
-        state.waiting.push_back(Waiting { work, caller });
-        Err(news)
-    }
-
-    /// Makes the first that waits the leader, if anybody waits.
-    fn hand_over(self: &Arc<Self>) {
-        while let Some(Waiting { work, caller }) = self.first() {
-            match caller.send(News::Lead(Lead::new(self, work))) {
-                Ok(()) => return,
-                // It was given up just now.
-                Err(News::Lead(mut lead)) => lead.queue = None,
-                Err(News::Written(_)) => {}
+        let (caller, mut news) = oneshot::channel();
+        self.lock().push_back(Waiting { work, caller });
+        loop {
+            tokio::select! {
+                biased;
+                // Work is not dropped before its caller is told.
+                written = &mut news => return written.unwrap_or(Err(Failure::Crowded)),
+                turn = writer.turn_by(deadline) => {
+                    let mut connection = turn?;
+                    Batch::take(self).write(&mut connection).await;
+                }
             }
         }
     }
 
-    /// The first whose caller still waits. If there is none, nobody leads any more.
-    fn first(&self) -> Option<Waiting> {
-        let mut state = self.lock();
-        let first = state.next();
-        state.is_led = first.is_some();
-        first
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[cfg(test)]
     pub(crate) fn length(&self) -> usize {
-        self.lock().waiting.len()
+        self.lock().len()
     }
 }
 
-impl State {
-    fn next(&mut self) -> Option<Waiting> {
-        let mut next = self.waiting.pop_front();
-        while next.as_ref().is_some_and(|next| next.caller.is_closed()) {
-            next = self.waiting.pop_front();
-        }
-        next
-    }
+/// Work that is being written, by whoever has the connection.
+struct Batch<'a> {
+    queue: &'a Queue,
+    taken: Vec<Waiting>,
 }
 
-/// Whoever has it writes next. When it is dropped, done or not, the next one leads.
-#[derive(Debug)]
-struct Lead {
-    /// None if it was never taken up.
-    queue: Option<Arc<Queue>>,
-    own: Work,
-    /// Those that are being written with it.
-    others: Vec<Waiting>,
-}
-
-impl Lead {
-    fn new(queue: &Arc<Queue>, own: Work) -> Self {
-        Self {
-            queue: Some(queue.clone()),
-            own,
-            others: Vec::new(),
-        }
-    }
-
-    async fn write(mut self, connection: &mut SqliteConnection) -> Written {
-        self.take_others();
-        let others = self.others.iter().map(|waiting| &waiting.work);
-        let all: Vec<&Work> = std::iter::once(&self.own).chain(others).collect();
-        let mut written = write_all(connection, &all).await.into_iter();
-        let own = written.next().unwrap_or(Err(Failure::Crowded));
-        for (waiting, written) in std::mem::take(&mut self.others).into_iter().zip(written) {
-            // Whoever has given up need not know.
-            let _ = waiting.caller.send(News::Written(written));
-        }
-        own
-    }
-
-    fn take_others(&mut self) {
-        let Some(queue) = &self.queue else { return };
-        let mut state = queue.lock();
-        let (mut rows, mut bytes) = (self.own.rows(), self.own.bytes());
-        while let Some(next) = state.next() {
+impl<'a> Batch<'a> {
+    /// Takes what waits, but for what was given up.
+    fn take(queue: &'a Queue) -> Self {
+        let mut waiting = queue.lock();
+        let mut taken = Vec::new();
+        let (mut rows, mut bytes) = (0, 0);
+        while let Some(next) = waiting.pop_front() {
+            if next.caller.is_closed() {
+                continue;
+            }
             rows += next.work.rows();
             bytes += next.work.bytes();
-            if rows > MAX_ROWS || bytes > MAX_BYTES {
-                state.waiting.push_front(next);
-                return;
+            if !taken.is_empty() && (rows > MAX_ROWS || bytes > MAX_BYTES) {
+                waiting.push_front(next);
+                break;
             }
-            self.others.push(next);
+            taken.push(next);
+        }
+        Self { queue, taken }
+    }
+
+    async fn write(mut self, connection: &mut SqliteConnection) {
+        let all: Vec<&Work> = self.taken.iter().map(|waiting| &waiting.work).collect();
+        let written = write_all(connection, &all).await;
+        for (waiting, written) in std::mem::take(&mut self.taken).into_iter().zip(written) {
+            // Whoever has given up need not know.
+            let _ = waiting.caller.send(written);
         }
     }
 }
 
-impl Drop for Lead {
+impl Drop for Batch<'_> {
     fn drop(&mut self) {
-        let Some(queue) = &self.queue else { return };
-        // Given up in the midst: nobody knows whether it is stored, and whoever leads next looks.
-        for mut waiting in self.others.drain(..).rev() {
+        // Given up in the midst: nobody knows whether it is stored, and whoever writes next looks.
+        for mut waiting in self.taken.drain(..).rev() {
             waiting.work.may_be_done();
-            queue.lock().waiting.push_front(waiting);
+            self.queue.lock().push_front(waiting);
         }
-        queue.hand_over();
     }
 }
 

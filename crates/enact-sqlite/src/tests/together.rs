@@ -61,8 +61,7 @@ impl Runs {
     async fn append_at_once(&self, runs: &[usize]) -> Vec<Appended> {
         let turn = self.store.writer.turn().await.unwrap();
         let appends: Vec<_> = runs.iter().map(|run| self.append(*run)).collect();
-        // The first leads, and waits for its turn.
-        self.wait_for(runs.len() - 1).await;
+        self.wait_for(runs.len()).await;
         drop(turn);
         let mut appended = Vec::new();
         for append in appends {
@@ -122,7 +121,7 @@ async fn runs_that_are_acquired_at_once_share_a_commit_too() {
     // Somebody still works on run 0.
     let acquired: Vec<_> = (0..20).map(acquire).collect();
     let appended = runs.append(0);
-    runs.wait_for(19).await;
+    runs.wait_for(20).await;
     drop(turn);
     let mut fences = Vec::new();
     for (run, acquired) in acquired.into_iter().enumerate() {
@@ -152,7 +151,7 @@ async fn a_batch_has_its_bounds() {
             tokio::spawn(async move { store.append(&lease, &records).await })
         })
         .collect();
-    runs.wait_for(2).await;
+    runs.wait_for(3).await;
     drop(turn);
     for append in appends {
         append.await.unwrap().unwrap();
@@ -222,8 +221,7 @@ async fn those_that_are_given_up_while_they_wait_leave_the_others_alone() {
     let runs = Runs::new(6).await;
     let turn = runs.store.writer.turn().await.unwrap();
     let appends: Vec<_> = (0..6).map(|run| runs.append(run)).collect();
-    runs.wait_for(5).await;
-    // The first one leads.
+    runs.wait_for(6).await;
     let given_up = [0, 1, 4];
     for run in given_up {
         appends[run].abort();
@@ -274,7 +272,7 @@ async fn whoever_leads_can_be_given_up_at_any_moment() {
         tokio::task::yield_now().await;
         let appends: Vec<_> = (1..5).map(|run| runs.append(run)).collect();
         if polls > 1 {
-            runs.wait_for(4).await;
+            runs.wait_for(5).await;
         }
         drop(turn);
         for append in appends {
