@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::http::{self, Connection, Received};
@@ -23,15 +23,9 @@ const CHAT_PATH: &str = "/v1/chat/completions";
 pub struct TestServer {
     base_url: String,
     shared: Arc<Shared>,
-    running: Running,
-}
-
-enum Running {
-    Task(AbortHandle),
-    Thread {
-        stop: Option<oneshot::Sender<()>>,
-        thread: Option<JoinHandle<()>>,
-    },
+    serving: AbortHandle,
+    /// The one that it runs on, if that is its own.
+    thread: Option<JoinHandle<()>>,
 }
 
 type Function = Box<dyn Fn(&Received) -> Turn + Send + Sync>;
@@ -153,11 +147,12 @@ impl TestServer {
     fn on_this_runtime(shared: Shared) -> Self {
         let (listener, base_url) = open();
         let shared = Arc::new(shared);
-        let running = tokio::spawn(serve(listener, Arc::clone(&shared)));
+        let serving = tokio::spawn(serve(listener, Arc::clone(&shared)));
         Self {
             base_url,
             shared,
-            running: Running::Task(running.abort_handle()),
+            serving: serving.abort_handle(),
+            thread: None,
         }
     }
 
@@ -196,32 +191,18 @@ impl TestServer {
     fn on_a_thread(shared: Shared) -> Self {
         let (listener, base_url) = open();
         let shared = Arc::new(shared);
-        let (stop, stopped) = oneshot::channel();
-        let served = Arc::clone(&shared);
-        let runtime = or_panic(
-            tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build(),
-        );
-        let thread = or_panic(
-            std::thread::Builder::new()
-                .name("enact-test-server".into())
-                .spawn(move || {
-                    runtime.block_on(async {
-                        tokio::select! {
-                            () = serve(listener, served) => {}
-                            _ = stopped => {}
-                        }
-                    });
-                }),
-        );
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = or_panic(builder.enable_all().build());
+        let task = runtime.spawn(serve(listener, Arc::clone(&shared)));
+        let serving = task.abort_handle();
+        let thread = std::thread::Builder::new().name("enact-test-server".into());
+        // It ends when it is aborted.
+        let thread = or_panic(thread.spawn(move || drop(runtime.block_on(task))));
         Self {
             base_url,
             shared,
-            running: Running::Thread {
-                stop: Some(stop),
-                thread: Some(thread),
-            },
+            serving,
+            thread: Some(thread),
         }
     }
 
@@ -280,14 +261,9 @@ impl TestServer {
 
 impl Drop for TestServer {
     fn drop(&mut self) {
-        match &mut self.running {
-            Running::Task(task) => task.abort(),
-            Running::Thread { stop, thread } => {
-                drop(stop.take());
-                if let Some(thread) = thread.take() {
-                    let _ = thread.join();
-                }
-            }
+        self.serving.abort();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
         }
     }
 }
