@@ -106,7 +106,7 @@ impl Hub {
 
     /// The files of a repository.
     pub(crate) async fn files(&self, repository: &str) -> Result<Vec<Listed>, ShelfError> {
-        let mut url = self.url(["api", "models"], repository, ["tree", REVISION], "")?;
+        let mut url = self.url(&format!("api/models/{repository}/tree/{REVISION}"))?;
         url.set_query(Some("recursive=true"));
         let response = self.get(url, 0).await?;
         let response = self.succeeded(response, repository)?;
@@ -133,22 +133,14 @@ impl Hub {
         path: &str,
         from: u64,
     ) -> Result<Response, ShelfError> {
-        let url = self.url([], repository, ["resolve", REVISION], path)?;
+        let url = self.url(&format!("{repository}/resolve/{REVISION}/{path}"))?;
         let response = self.get(url, from).await?;
         self.succeeded(response, &format!("{repository}/{path}"))
     }
 
-    fn url<const N: usize, const M: usize>(
-        &self,
-        before: [&str; N],
-        repository: &str,
-        between: [&str; M],
-        path: &str,
-    ) -> Result<Url, ShelfError> {
+    fn url(&self, path: &str) -> Result<Url, ShelfError> {
         let mut url = self.base.clone();
-        let parts = before.into_iter().chain(repository.split('/'));
-        let parts = parts.chain(between).chain(path.split('/'));
-        let parts = parts.filter(|part| !part.is_empty());
+        let parts = path.split('/').filter(|part| !part.is_empty());
         match url.path_segments_mut() {
             Ok(mut segments) => {
                 segments.pop_if_empty().extend(parts);

@@ -109,7 +109,13 @@ impl Shelf {
             part.fetch(hub, &wanted.repository, listed, &sha256, watcher)
                 .await?;
         }
-        self.put_fetched(name, place, listed.bytes, sha256, source)
+        self.put(Kept {
+            name,
+            file: place,
+            bytes: listed.bytes,
+            sha256,
+            source: Some(source),
+        })
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Kept {
     /// What it is called.
     pub name: String,
     /// Where it is: an absolute path, or one inside the shelf's folder.
-    file: PathBuf,
+    pub(crate) file: PathBuf,
     /// How large it is.
     pub bytes: u64,
     /// Its checksum.
@@ -200,24 +200,6 @@ impl Shelf {
         Ok(kept)
     }
 
-    /// Puts a fetched file, which lies in the folder, into the index.
-    pub(crate) fn put_fetched(
-        &self,
-        name: String,
-        file: PathBuf,
-        bytes: u64,
-        sha256: Checksum,
-        source: String,
-    ) -> Result<Kept, ShelfError> {
-        self.put(Kept {
-            name,
-            file,
-            bytes,
-            sha256,
-            source: Some(source),
-        })
-    }
-
     /// Whether this name is free for a file from this source, or for one that is there already.
     pub(crate) fn must_be_free(&self, name: &str, source: Option<&str>) -> Result<(), ShelfError> {
         let models = self.list()?;
@@ -228,7 +210,8 @@ impl Shelf {
         }
     }
 
-    fn put(&self, kept: Kept) -> Result<Kept, ShelfError> {
+    /// Puts a model into the index.
+    pub(crate) fn put(&self, kept: Kept) -> Result<Kept, ShelfError> {
         let _lock = self.lock()?;
         let mut models = self.list()?;
         match models.iter_mut().find(|other| other.name == kept.name) {
