@@ -51,20 +51,18 @@ impl Connection {
     async fn agree(plan: &Mcp, changes: &watch::Sender<u64>) -> Result<Self, Error> {
         // Every server that people use today knows this greeting; asking for the newer one first
         // makes some of them end or wait.
-        let greeting = ClientLifecycleMode::Initialize;
-        match Self::greet(plan, changes, greeting).await? {
-            Ok(connection) => return Ok(connection),
+        let usual = ClientLifecycleMode::Initialize;
+        let greeted = match Self::greet(plan, changes, usual).await? {
             // It refused in good form: perhaps it only knows the newer one.
-            Err((ClientInitializeError::JsonRpcError(_), _)) => {}
-            Err((error, words)) => return Err(refused(plan, error, &words)),
-        }
-        let greeting = ClientLifecycleMode::Discover {
-            preferred_versions: vec![ProtocolVersion::LATEST],
+            Err((ClientInitializeError::JsonRpcError(_), _)) => {
+                let newer = ClientLifecycleMode::Discover {
+                    preferred_versions: vec![ProtocolVersion::LATEST],
+                };
+                Self::greet(plan, changes, newer).await?
+            }
+            greeted => greeted,
         };
-        match Self::greet(plan, changes, greeting).await? {
-            Ok(connection) => Ok(connection),
-            Err((error, words)) => Err(refused(plan, error, &words)),
-        }
+        greeted.map_err(|(error, words)| refused(plan, error, &words))
     }
 
     async fn greet(

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex as StdMutex, PoisonError};
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 
 use enact_core::Tools;
 use enact_core::tool::ToolSpec;
@@ -105,9 +105,13 @@ impl Server {
 
     /// The names of all tools that the server offers, also of those that are not used.
     pub fn offered(&self) -> Vec<String> {
-        let offered = self.shared.offered.lock();
-        let offered = offered.unwrap_or_else(PoisonError::into_inner);
+        let offered = self.all();
         offered.iter().map(|tool| tool.name.to_string()).collect()
+    }
+
+    fn all(&self) -> MutexGuard<'_, Vec<Tool>> {
+        let offered = self.shared.offered.lock();
+        offered.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Told each time the server says that its tools have changed. Runs ask for them again before
@@ -134,9 +138,7 @@ impl Server {
 
     /// The tools that are used.
     pub(crate) fn listed(&self) -> Vec<Tool> {
-        let offered = self.shared.offered.lock();
-        let offered = offered.unwrap_or_else(PoisonError::into_inner);
-        let plan = &self.shared.plan;
+        let (offered, plan) = (self.all(), &self.shared.plan);
         let used = offered.iter().filter(|tool| plan.uses(&tool.name));
         used.cloned().collect()
     }
@@ -186,8 +188,7 @@ impl Server {
                 )));
             }
         }
-        let offered = self.shared.offered.lock();
-        *offered.unwrap_or_else(PoisonError::into_inner) = listed;
+        *self.all() = listed;
         self.shared.known.store(heard, Ordering::Release);
         Ok(())
     }

@@ -76,12 +76,8 @@ impl Trouble {
     }
 
     fn take(&self) -> Result<(), ExportError> {
-        match self
-            .last
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-        {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        match last.take() {
             None => Ok(()),
             Some(cause) => Err(ExportError {
                 cause: self.destination.without_secrets(cause),
