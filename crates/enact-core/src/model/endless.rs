@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use futures_util::{StreamExt as _, stream};
 
 use super::repetition::{CUT_AFTER, Channel, Tail};
-use super::{Chunk, FinishReason, ModelError, Reply, ReplyBuilder, ReplyStream, Usage};
+use super::{Chunk, FinishReason, ModelError, Reply, ReplyBuilder, ReplyStream, Usage, read_reply};
 
 /// How many tool calls a reply holds at most.
 pub const MAX_CALLS: usize = 128;
@@ -71,17 +71,13 @@ pub async fn whole_reply(
     prompt_bytes: usize,
     max_bytes: usize,
 ) -> Result<Reply, ModelError> {
-    let mut builder = ReplyBuilder::default();
     if is_ordinary(&chunks, max_bytes) {
+        let mut builder = ReplyBuilder::default();
         chunks.into_iter().for_each(|chunk| builder.push(chunk));
         return builder.finish();
     }
     let chunks = Box::pin(stream::iter(chunks.into_iter().map(Ok)));
-    let mut reply = cut_endless(chunks, prompt_bytes, max_bytes);
-    while let Some(chunk) = reply.next().await {
-        builder.push(chunk?);
-    }
-    builder.finish()
+    read_reply(cut_endless(chunks, prompt_bytes, max_bytes)).await
 }
 
 /// Whether nothing of a reply can be cut off: it is short, and has come to its end.

@@ -27,7 +27,7 @@ mod writer;
 use std::fmt;
 use std::pin::Pin;
 
-use futures_util::{Stream, StreamExt as _};
+use futures_util::Stream;
 
 pub use cache::Cached;
 pub use endless::{MAX_CALLS, cut_endless, max_reply_bytes, whole_reply};
@@ -45,7 +45,7 @@ pub use retry::Retrying;
 pub use scripted::{ScriptStep, ScriptedModel, call, calls, fail, say};
 pub use secrets::{REDACTED, SecretError, Secrets};
 pub use timeouts::Timeouts;
-pub use writer::{ReplyWriter, write_reply};
+pub use writer::{ReplyWriter, read_reply, write_reply};
 
 /// The chunks of one reply, in the order in which the model produced them.
 pub type ReplyStream<'a> = Pin<Box<dyn Stream<Item = Result<Chunk, ModelError>> + Send + 'a>>;
@@ -167,14 +167,7 @@ pub trait LanguageModel: Send + Sync + fmt::Debug {
         &self,
         request: Request,
     ) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + '_>> {
-        let mut stream = self.stream(request);
-        Box::pin(async move {
-            let mut builder = ReplyBuilder::default();
-            while let Some(chunk) = stream.next().await {
-                builder.push(chunk?);
-            }
-            builder.finish()
-        })
+        Box::pin(read_reply(self.stream(request)))
     }
 }
 

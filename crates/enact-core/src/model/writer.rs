@@ -1,4 +1,4 @@
-//! Replies that an async function writes.
+//! Replies that an async function writes, or waits for.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use futures_util::{Stream, StreamExt as _, stream};
 
-use super::{Chunk, ModelError, ReplyStream};
+use super::{Chunk, ModelError, Reply, ReplyBuilder, ReplyStream};
 
 /// Where an async function puts the chunks of a reply; see [`write_reply`].
 #[derive(Debug, Clone, Default)]
@@ -54,6 +54,18 @@ where
             },
         }
     }))
+}
+
+/// Waits until a reply is whole.
+///
+/// # Errors
+/// When it ends with an error, or without a reason for stopping.
+pub async fn read_reply(mut reply: ReplyStream<'_>) -> Result<Reply, ModelError> {
+    let mut builder = ReplyBuilder::default();
+    while let Some(chunk) = reply.next().await {
+        builder.push(chunk?);
+    }
+    builder.finish()
 }
 
 impl ReplyWriter {

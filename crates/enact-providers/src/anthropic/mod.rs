@@ -8,16 +8,13 @@ mod blocks;
 mod body;
 mod decode;
 
-use std::pin::Pin;
-
-use futures_util::TryFutureExt as _;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use self::body::{Shape, is_answer_forced};
 use self::decode::Decoder;
-use crate::http::{Address, Client, Exchange, Protocol, Service};
+use crate::http::{Address, Client, Protocol, Service};
 use enact_core::model::failure::Words;
-use enact_core::model::{LanguageModel, ModelError, ModelInfo, Reply, ReplyStream, Request};
+use enact_core::model::{ModelError, Request};
 
 /// A model of Anthropic's.
 ///
@@ -117,26 +114,10 @@ impl Protocol for Messages {
     }
 }
 
-impl LanguageModel for Anthropic {
-    fn info(&self) -> ModelInfo<'_> {
-        self.known()
-    }
-
-    fn stream(&self, request: Request) -> ReplyStream<'_> {
-        let begun = Exchange::begin(self, request);
-        Box::pin(begun.map_ok(Exchange::into_stream).try_flatten_stream())
-    }
-
-    fn complete(
-        &self,
-        request: Request,
-    ) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + '_>> {
-        Box::pin(Exchange::begin(self, request).and_then(Exchange::complete))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use enact_core::LanguageModel as _;
+
     use super::*;
 
     fn from(variables: &[(&str, &str)]) -> Result<Anthropic, ModelError> {

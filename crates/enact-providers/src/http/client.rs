@@ -1,11 +1,16 @@
 //! The client of all protocols: what is set on it, whatever it speaks.
 
+use std::pin::Pin;
+
 use enact_core::model::failure::Failures;
-use enact_core::model::{Capabilities, ModelError, ModelInfo, Timeouts};
+use enact_core::model::{
+    Capabilities, LanguageModel, ModelError, ModelInfo, Reply, ReplyStream, Request, Timeouts,
+};
+use futures_util::TryFutureExt as _;
 use reqwest::header::{HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{Address, Protocol, Server, Service, bad_header};
+use super::{Address, Exchange, Protocol, Server, Service, bad_header};
 
 /// A model behind a server: [`OpenAi`](crate::OpenAi), [`Anthropic`](crate::Anthropic) or
 /// [`Genai`](crate::Genai).
@@ -151,5 +156,23 @@ impl<S: Service> Client<S> {
         let words = self.service.words();
         self.server
             .failing(&self.model, &S::KEY_HEADER, words, make)
+    }
+}
+
+impl<P: Protocol> LanguageModel for Client<P> {
+    fn info(&self) -> ModelInfo<'_> {
+        self.known()
+    }
+
+    fn stream(&self, request: Request) -> ReplyStream<'_> {
+        let begun = P::ask(self, request);
+        Box::pin(begun.map_ok(Exchange::into_stream).try_flatten_stream())
+    }
+
+    fn complete(
+        &self,
+        request: Request,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + '_>> {
+        Box::pin(P::ask(self, request).and_then(Exchange::complete))
     }
 }

@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::{StreamExt as _, poll};
+use futures_util::poll;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::clock::Clock;
@@ -12,8 +12,8 @@ use super::sse::{SseParser, TooLong};
 use super::{Client, Line};
 use enact_core::model::failure::{Failures, Limit, retry_after};
 use enact_core::model::{
-    Chunk, FinishReason, ModelError, ModelErrorKind, Reply, ReplyBuilder, ReplyStream, Request,
-    Usage, cut_endless, max_reply_bytes, whole_reply, write_reply,
+    Chunk, FinishReason, ModelError, ModelErrorKind, Reply, ReplyStream, Request, Usage,
+    cut_endless, max_reply_bytes, read_reply, whole_reply, write_reply,
 };
 
 /// How much of a stream is read: far above any honest one, most of which is not the reply.
@@ -31,7 +31,7 @@ const REPORT_PATIENCE: Duration = Duration::from_secs(10);
 const END_PATIENCE: Duration = Duration::from_millis(100);
 
 /// One request and its reply.
-pub(crate) struct Exchange<'a, P: Protocol> {
+pub struct Exchange<'a, P: Protocol> {
     client: &'a Client<P>,
     prompt_bytes: usize,
     max_bytes: usize,
@@ -137,12 +137,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         if self.is_over && self.failure.is_none() {
             return whole_reply(self.reply.ready, self.prompt_bytes, self.max_bytes).await;
         }
-        let mut reply = self.into_stream();
-        let mut builder = ReplyBuilder::default();
-        while let Some(chunk) = reply.next().await {
-            builder.push(chunk?);
-        }
-        builder.finish()
+        read_reply(self.into_stream()).await
     }
 
     /// Reads the next bytes.

@@ -8,7 +8,7 @@ use enact_core::model::{Chunk, FinishReason, ModelError, Request, Usage};
 use reqwest::header::{HeaderMap, HeaderName};
 use serde_json::{Map, Value};
 
-use super::{Address, Client};
+use super::{Address, Client, Exchange};
 
 /// Who is asked. Implemented for what the clients speak; asked by [`Client`].
 pub trait Service: Clone + Debug + Send + Sync {
@@ -29,7 +29,7 @@ pub trait Service: Clone + Debug + Send + Sync {
 }
 
 /// A protocol that is spoken here. Asked by the exchange.
-pub trait Protocol: Service + Default {
+pub trait Protocol: Service + Default + 'static {
     /// Reads one reply.
     type Decoder: Decode + Default + Send;
 
@@ -44,6 +44,14 @@ pub trait Protocol: Service + Default {
 
     /// The whole body of a request, which asks for the delivery that the request wants.
     fn body(client: &Client<Self>, request: &Request) -> Result<String, ModelError>;
+
+    /// Asks, and reads until the reply begins.
+    fn ask<'a>(
+        client: &'a Client<Self>,
+        request: Request,
+    ) -> impl Future<Output = Result<Exchange<'a, Self>, ModelError>> + Send {
+        Exchange::begin(client, request)
+    }
 
     /// Adds the headers that each request has.
     fn add_headers(_: &mut HeaderMap) {}

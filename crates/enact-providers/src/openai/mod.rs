@@ -12,9 +12,6 @@ mod decode;
 mod nesting;
 mod spared;
 
-use std::pin::Pin;
-
-use futures_util::TryFutureExt as _;
 use reqwest::header::{AUTHORIZATION, HeaderName};
 
 use self::decode::{Decoder, Returned};
@@ -22,10 +19,7 @@ use self::spared::{Extra, Refused, Spared};
 use crate::http::{Address, Client, Exchange, Protocol, Service};
 pub use enact_core::model::Timeouts;
 use enact_core::model::failure::Words;
-use enact_core::model::{
-    Delivery, LanguageModel, ModelError, ModelErrorKind, ModelInfo, ModelOptions, Reply,
-    ReplyStream, Request,
-};
+use enact_core::model::{Delivery, ModelError, ModelErrorKind, ModelOptions, Request};
 
 /// How many tokens a reply has at most where nobody says it, at other servers than api.openai.com.
 pub const DEFAULT_MAX_TOKENS: u32 = 8192;
@@ -135,17 +129,6 @@ impl OpenAi {
         }
     }
 
-    /// Asks, and again without a bound or another thing that is refused and can be spared.
-    async fn ask(&self, request: Request) -> Result<Exchange<'_, ChatCompletions>, ModelError> {
-        let mut attempt = self.attempt(request);
-        loop {
-            match Exchange::begin(self, attempt.request()).await {
-                Err(error) if self.can_spare(&error, &mut attempt) => {}
-                begun => return begun,
-            }
-        }
-    }
-
     fn attempt(&self, request: Request) -> Attempt {
         let ModelOptions {
             max_tokens, extra, ..
@@ -239,26 +222,22 @@ impl Protocol for ChatCompletions {
         body::write_body(client.shape(), request)
     }
 
+    /// Asks again without a bound or another thing that is refused and can be spared.
+    async fn ask(
+        client: &Client<Self>,
+        request: Request,
+    ) -> Result<Exchange<'_, Self>, ModelError> {
+        let mut attempt = client.attempt(request);
+        loop {
+            match Exchange::begin(client, attempt.request()).await {
+                Err(error) if client.can_spare(&error, &mut attempt) => {}
+                begun => return begun,
+            }
+        }
+    }
+
     fn decoder(&self, _: &Request) -> Decoder {
         Decoder::new(self.returned)
-    }
-}
-
-impl LanguageModel for OpenAi {
-    fn info(&self) -> ModelInfo<'_> {
-        self.known()
-    }
-
-    fn stream(&self, request: Request) -> ReplyStream<'_> {
-        let begun = self.ask(request);
-        Box::pin(begun.map_ok(Exchange::into_stream).try_flatten_stream())
-    }
-
-    fn complete(
-        &self,
-        request: Request,
-    ) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + '_>> {
-        Box::pin(self.ask(request).and_then(Exchange::complete))
     }
 }
 
@@ -283,6 +262,8 @@ impl Attempt {
 
 #[cfg(test)]
 mod tests {
+    use enact_core::LanguageModel as _;
+
     use super::*;
 
     fn from(variables: &[(&str, &str)]) -> Result<OpenAi, ModelError> {
