@@ -92,17 +92,17 @@ impl Genai {
     async fn ask(&self, request: &Request) -> Result<ChatStream, ModelError> {
         let kind = self.service.kind;
         let (chat, options) = request::encode(kind, request)?;
-        let auth = match &self.server.api_key {
+        let auth = match &self.api_key {
             Some(key) => AuthData::from_single(key.expose_secret()),
             None if kind.default_key_env_name().is_none() => AuthData::from_single("none"),
             None => return Err(self.failing(|make| make.status(401, None, b""))),
         };
         let target = ServiceTarget {
-            endpoint: Endpoint::from_owned(format!("{}/", self.server.base_url())),
+            endpoint: Endpoint::from_owned(format!("{}/", self.address.base_url())),
             auth,
             model: ModelIden::new(kind, self.model.as_str()),
         };
-        let client = over(self.server.line()?.client.clone())?;
+        let client = over(self.line()?.http.clone())?;
         let asked = client.exec_chat_stream(target, chat, Some(&options)).await;
         match asked {
             Ok(response) => Ok(response.stream),
@@ -113,7 +113,7 @@ impl Genai {
     /// One request and its reply.
     async fn exchange(&self, request: Request, reply: ReplyWriter) -> Result<(), ModelError> {
         let mut stream = self.ask(&request).await?;
-        let mut clock = Clock::start(self.server.timeouts, Delivery::Streamed);
+        let mut clock = Clock::start(self.timeouts, Delivery::Streamed);
         let mut reading = Reading::new(self.service.kind);
         while !reading.is_whole() {
             // A provider that always has more ready holds up no clock and nobody else.

@@ -1,27 +1,47 @@
 //! The client of all protocols: what is set on it, whatever it speaks.
 
+use std::fmt;
 use std::pin::Pin;
+use std::sync::OnceLock;
 
-use enact_core::model::failure::Failures;
+use enact_core::model::failure::{Failures, Words};
 use enact_core::model::{
-    Capabilities, LanguageModel, ModelError, ModelInfo, Reply, ReplyStream, Request, Timeouts,
+    Capabilities, LanguageModel, ModelError, ModelErrorKind, ModelInfo, Reply, ReplyStream,
+    Request, Timeouts,
 };
 use futures_util::TryFutureExt as _;
-use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{Address, Exchange, Protocol, Server, Service, bad_header};
+use super::{Address, Exchange, Protocol, Service};
+
+/// Shorter words of a header are no tokens.
+const MIN_TOKEN_LENGTH: usize = 8;
 
 /// A model behind a server: [`OpenAi`](crate::OpenAi), [`Anthropic`](crate::Anthropic) or
 /// [`Genai`](crate::Genai).
 ///
 /// Requests to loopback addresses never go through a proxy, and redirects are not followed.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Client<S> {
     pub(crate) model: String,
-    pub(crate) server: Server,
-    pub(crate) capabilities: Capabilities,
+    pub(crate) address: Address,
+    pub(crate) api_key: Option<SecretString>,
+    headers: HeaderMap,
+    pub(crate) timeouts: Timeouts,
+    /// How many bytes a reply holds at most, if that is not left to the tokens asked for.
+    pub(super) max_reply_bytes: Option<usize>,
+    capabilities: Capabilities,
     pub(crate) service: S,
+    /// Made with the first request: it depends on the address and the timeouts.
+    line: OnceLock<Line>,
+}
+
+/// What requests are sent by, and where to.
+#[derive(Clone)]
+pub(crate) struct Line {
+    pub(crate) http: reqwest::Client,
+    pub(super) endpoint: reqwest::Url,
 }
 
 impl<P: Protocol> Client<P> {
@@ -62,7 +82,7 @@ impl<P: Protocol> Client<P> {
     /// [`max_reply_bytes`](enact_core::model::max_reply_bytes) unless told. A longer one is cut off.
     #[must_use]
     pub fn with_max_reply_bytes(mut self, bytes: usize) -> Self {
-        self.server.max_reply_bytes = Some(bytes);
+        self.max_reply_bytes = Some(bytes);
         self
     }
 
@@ -86,7 +106,7 @@ impl<P: Protocol> Client<P> {
             )
         })?;
         value.set_sensitive(true);
-        self.server.headers.insert(parsed, value);
+        self.headers.insert(parsed, value);
         Ok(self)
     }
 }
@@ -100,9 +120,14 @@ impl<S: Service> Client<S> {
     ) -> Self {
         Self {
             model: model.into(),
-            server: Server::new(address),
+            address,
+            api_key: None,
+            headers: HeaderMap::new(),
+            timeouts: Timeouts::default(),
+            max_reply_bytes: None,
             capabilities,
             service,
+            line: OnceLock::new(),
         }
     }
 
@@ -111,7 +136,8 @@ impl<S: Service> Client<S> {
     /// # Errors
     /// When this is not an `http` or `https` URL.
     pub fn with_base_url(mut self, base_url: impl AsRef<str>) -> Result<Self, ModelError> {
-        self.server.move_to(S::address(base_url.as_ref())?);
+        self.address = S::address(base_url.as_ref())?;
+        self.line = OnceLock::new();
         self.service.forget();
         Ok(self)
     }
@@ -125,7 +151,7 @@ impl<S: Service> Client<S> {
     pub(crate) fn with_secret(mut self, key: SecretString) -> Self {
         // Keys read from files end in a line break, which no header can carry.
         let key = key.expose_secret().trim();
-        self.server.api_key = (!key.is_empty()).then(|| key.into());
+        self.api_key = (!key.is_empty()).then(|| key.into());
         self
     }
 
@@ -141,22 +167,103 @@ impl<S: Service> Client<S> {
     /// The same with other limits of time.
     #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
-        self.server.wait_for(timeouts);
+        self.timeouts = timeouts;
+        self.line = OnceLock::new();
         self
     }
 
     pub(crate) fn known(&self) -> ModelInfo<'_> {
         ModelInfo::new(&self.model, self.capabilities)
             .with_provider(self.service.provider())
-            .with_base_url(self.server.base_url())
+            .with_base_url(self.address.base_url())
+    }
+
+    pub(crate) fn line(&self) -> Result<&Line, ModelError> {
+        if let Some(line) = self.line.get() {
+            return Ok(line);
+        }
+        let http = self.address.client(self.timeouts.connect)?;
+        let endpoint = self.address.endpoint()?;
+        Ok(self.line.get_or_init(|| Line { http, endpoint }))
     }
 
     /// Makes an error about this server and the model on it.
     pub(crate) fn failing(&self, make: impl FnOnce(Failures<'_>) -> ModelError) -> ModelError {
+        let key = self.api_key.as_ref().map(|key| key.expose_secret());
+        // Word by word: a server may quote a token without the scheme in front of it.
+        let values = self.headers.values();
+        let words = values.filter_map(|value| value.to_str().ok());
+        let words = words.flat_map(str::split_whitespace);
+        let tokens = words.filter(|word| word.len() >= MIN_TOKEN_LENGTH);
+        let secrets = key.into_iter().chain(self.address.credentials());
+        let mut secrets: Vec<&str> = secrets.chain(tokens).collect();
+        // The longest first, so that one inside another leaves no rest.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        let has_key = key.is_some() || self.headers.contains_key(S::KEY_HEADER);
         let words = self.service.words();
-        self.server
-            .failing(&self.model, &S::KEY_HEADER, words, make)
+        let base_url = self.address.base_url();
+        make(Failures::new(
+            &self.model,
+            base_url,
+            words,
+            has_key,
+            &secrets,
+        ))
     }
+}
+
+impl<S: fmt::Debug> fmt::Debug for Client<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<&str> = self.headers.keys().map(HeaderName::as_str).collect();
+        f.debug_struct("Client")
+            .field("model", &self.model)
+            .field("base_url", &self.address.base_url())
+            .field("has_api_key", &self.api_key.is_some())
+            .field("headers", &headers)
+            .field("timeouts", &self.timeouts)
+            .field("capabilities", &self.capabilities)
+            .field("service", &self.service)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<P: Protocol> Client<P> {
+    /// The headers of a request: the key, and those that were set, which win.
+    pub(super) fn headers(&self) -> Result<HeaderMap, ModelError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        P::add_headers(&mut headers);
+        if let Some(key) = &self.api_key {
+            let key = format!("{}{}", P::KEY_SCHEME, key.expose_secret());
+            let mut value = HeaderValue::from_str(&key).map_err(|_| {
+                let Words {
+                    key_variable,
+                    key_method,
+                    ..
+                } = self.service.words();
+                ModelError::new(
+                    ModelErrorKind::Authentication,
+                    format!(
+                        "the API key has characters that no key has: copy it again into \
+                         {key_variable} or `{key_method}`"
+                    ),
+                )
+            })?;
+            value.set_sensitive(true);
+            headers.insert(P::KEY_HEADER, value);
+        }
+        for (name, value) in &self.headers {
+            headers.insert(name, value.clone());
+        }
+        Ok(headers)
+    }
+}
+
+fn bad_header(name: &str, what: &str) -> ModelError {
+    ModelError::new(
+        ModelErrorKind::InvalidRequest,
+        format!("bad header `{}`: {what}", name.escape_debug()),
+    )
 }
 
 impl<P: Protocol> LanguageModel for Client<P> {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use futures_util::poll;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::Client;
 use super::clock::Clock;
 use super::protocol::{Decode as _, DecodeError, Protocol, SoFar};
 use super::sse::{SseParser, TooLong};
-use super::{Client, Line};
 use enact_core::model::failure::{Failures, Limit, retry_after};
 use enact_core::model::{
     Chunk, FinishReason, ModelError, ModelErrorKind, Reply, ReplyStream, Request, Usage,
@@ -79,18 +79,11 @@ impl<'a, P: Protocol> Exchange<'a, P> {
     }
 
     async fn ask(client: &'a Client<P>, request: &Request) -> Result<Self, ModelError> {
-        let server = &client.server;
-        let clock = Clock::start(server.timeouts, request.delivery);
+        let clock = Clock::start(client.timeouts, request.delivery);
         let body = P::body(client, request)?;
-        let Line {
-            client: http,
-            endpoint,
-        } = server.line()?;
-        let sent = http
-            .post(endpoint.clone())
-            .headers(client.headers()?)
-            .body(body)
-            .send();
+        let line = client.line()?;
+        let asked = line.http.post(line.endpoint.clone());
+        let sent = asked.headers(client.headers()?).body(body).send();
         let response = match timeout_at(clock.deadline(Instant::now()), sent).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(lost(client, error)),
@@ -103,7 +96,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         Ok(Self {
             client,
             prompt_bytes: request.prompt.bytes(),
-            max_bytes: server.max_reply_bytes.unwrap_or_else(bound),
+            max_bytes: client.max_reply_bytes.unwrap_or_else(bound),
             response,
             form: Form::Unknown,
             decoder: client.service.decoder(request),

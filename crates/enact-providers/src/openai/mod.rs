@@ -118,7 +118,7 @@ impl OpenAi {
 
     /// OpenAI itself has wishes that other servers have not.
     fn is_at_openai(&self) -> bool {
-        let address = self.server.base_url().strip_prefix("https://");
+        let address = self.address.base_url().strip_prefix("https://");
         address.and_then(|rest| rest.split('/').next()) == Some(ChatCompletions::HOST)
     }
 
@@ -277,11 +277,11 @@ mod tests {
     fn the_environment_is_optional() {
         let client = from(&[]).unwrap();
         assert_eq!(client.base_url(), Some("https://api.openai.com/v1"));
-        assert!(client.server.api_key.is_none());
+        assert!(client.api_key.is_none());
 
         let client = from(&[("OPENAI_BASE_URL", ""), ("OPENAI_API_KEY", " ")]).unwrap();
         assert_eq!(client.base_url(), Some("https://api.openai.com/v1"));
-        assert!(client.server.api_key.is_none());
+        assert!(client.api_key.is_none());
     }
 
     #[test]
