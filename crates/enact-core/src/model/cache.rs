@@ -143,31 +143,11 @@ fn key(model: &dyn LanguageModel, request: &Request) -> String {
     all.insert("provider".to_owned(), json!(info.provider));
     all.insert("base_url".to_owned(), json!(info.base_url));
     all.insert("model".to_owned(), json!(info.name));
-    let all = Value::Object(all);
-    let mut hash = Sha256::new();
-    digest(&all, &mut hash);
-    let bytes = hash.finalize();
+    let mut all = Value::Object(all);
+    // The order of keys does not count.
+    all.sort_all_objects();
+    let bytes = Sha256::digest(all.to_string());
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Hashes a value so that the order of its keys does not count.
-fn digest(value: &Value, hash: &mut Sha256) {
-    match value {
-        Value::Object(fields) => {
-            let mut fields: Vec<_> = fields.iter().collect();
-            fields.sort_by_key(|(key, _)| *key);
-            hash.update(format!("{{{}", fields.len()));
-            for (key, value) in fields {
-                digest(&Value::String(key.clone()), hash);
-                digest(value, hash);
-            }
-        }
-        Value::Array(items) => {
-            hash.update(format!("[{}", items.len()));
-            items.iter().for_each(|item| digest(item, hash));
-        }
-        plain => hash.update(format!("{plain},")),
-    }
 }
 
 impl<M: LanguageModel> LanguageModel for Cached<M> {
