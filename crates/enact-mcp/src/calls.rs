@@ -9,7 +9,7 @@ use rmcp::model::{NumberOrString, ProgressToken};
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// The calls under way on one connection.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Calls {
     /// Held while a call is sent and entered, so that nothing about it is heard before it is known.
     sending: tokio::sync::Mutex<()>,
@@ -62,15 +62,6 @@ impl Flight {
 }
 
 impl Calls {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self {
-            sending: tokio::sync::Mutex::default(),
-            flights: Mutex::default(),
-            changed: watch::Sender::new(()),
-            is_lost: AtomicBool::new(false),
-        })
-    }
-
     /// Notes that nobody is at the other end any more.
     pub(crate) fn lose(&self) {
         self.is_lost.store(true, Ordering::Relaxed);

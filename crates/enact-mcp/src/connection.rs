@@ -71,7 +71,7 @@ impl Connection {
         greeting: ClientLifecycleMode,
     ) -> Result<Result<Self, (ClientInitializeError, String)>, Error> {
         let handler = Handler {
-            calls: Calls::new(),
+            calls: Arc::default(),
             changes: changes.clone(),
         };
         let (served, process) = match &plan.way {

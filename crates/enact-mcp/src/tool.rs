@@ -85,7 +85,10 @@ impl McpTool {
             Ok(entered) => entered,
             Err(error) => return Err(self.failure(error).await),
         };
-        let mut recall = Recall::new(line.peer.clone(), handle.id.clone());
+        let mut recall = Recall {
+            peer: line.peer.clone(),
+            request: Some(handle.id.clone()),
+        };
         tokio::select! {
             biased;
             response = &mut handle.rx => {
@@ -192,13 +195,6 @@ struct Recall {
 }
 
 impl Recall {
-    fn new(peer: Peer<RoleClient>, request: RequestId) -> Self {
-        Self {
-            peer,
-            request: Some(request),
-        }
-    }
-
     fn disarm(&mut self) {
         self.request = None;
     }

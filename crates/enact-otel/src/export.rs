@@ -59,18 +59,11 @@ impl Destination {
 /// What went wrong last, shared between who sends and who reports.
 #[derive(Debug, Clone)]
 pub(crate) struct Trouble {
-    destination: Destination,
-    last: Arc<Mutex<Option<String>>>,
+    pub(crate) destination: Destination,
+    pub(crate) last: Arc<Mutex<Option<String>>>,
 }
 
 impl Trouble {
-    pub(crate) fn new(destination: Destination) -> Self {
-        Self {
-            destination,
-            last: Arc::default(),
-        }
-    }
-
     fn note(&self, cause: String) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(cause);
     }
@@ -90,14 +83,8 @@ impl Trouble {
 /// An exporter that mends what `tracing` cannot say, and remembers failures.
 #[derive(Debug)]
 pub(crate) struct Shaped {
-    exporter: SpanExporter,
-    trouble: Trouble,
-}
-
-impl Shaped {
-    pub(crate) fn new(exporter: SpanExporter, trouble: Trouble) -> Self {
-        Self { exporter, trouble }
-    }
+    pub(crate) exporter: SpanExporter,
+    pub(crate) trouble: Trouble,
 }
 
 impl Export for Shaped {
@@ -135,27 +122,14 @@ impl Export for Shaped {
 #[derive(Debug)]
 #[must_use = "what is not sent yet is sent when this is dropped"]
 pub struct Guard {
-    provider: Option<SdkTracerProvider>,
-    trouble: Trouble,
-    open: OpenSpans,
-    flush_within: Duration,
+    /// None once it has ended.
+    pub(crate) provider: Option<SdkTracerProvider>,
+    pub(crate) trouble: Trouble,
+    pub(crate) open: OpenSpans,
+    pub(crate) flush_within: Duration,
 }
 
 impl Guard {
-    pub(crate) fn new(
-        provider: SdkTracerProvider,
-        trouble: Trouble,
-        open: OpenSpans,
-        flush_within: Duration,
-    ) -> Self {
-        Self {
-            provider: Some(provider),
-            trouble,
-            open,
-            flush_within,
-        }
-    }
-
     /// Sends what is left, and tells if something could not be sent.
     pub fn finish(mut self) -> Result<(), ExportError> {
         self.end();

@@ -126,10 +126,17 @@ impl Traces {
         let exporter = exporter.map_err(|error| {
             SetupError::Settings(destination.without_secrets(error.to_string()))
         })?;
-        let trouble = Trouble::new(destination);
+        let trouble = Trouble {
+            destination,
+            last: Default::default(),
+        };
+        let shaped = Shaped {
+            exporter,
+            trouble: trouble.clone(),
+        };
         let provider = SdkTracerProvider::builder()
             .with_resource(self.resource())
-            .with_batch_exporter(Shaped::new(exporter, trouble.clone()))
+            .with_batch_exporter(shaped)
             .build();
         let open = OpenSpans::default();
         let layer = tracing_opentelemetry::layer()
@@ -141,10 +148,13 @@ impl Traces {
             // Told of an end after the span is on its way.
             .and_then(open.clone())
             .with_filter(filter());
-        Ok((
-            layer,
-            Guard::new(provider, trouble, open, self.flush_within),
-        ))
+        let guard = Guard {
+            provider: Some(provider),
+            trouble,
+            open,
+            flush_within: self.flush_within,
+        };
+        Ok((layer, guard))
     }
 
     /// Where spans go, with the path.

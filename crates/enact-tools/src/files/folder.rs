@@ -13,18 +13,10 @@ const SHOWN: usize = 120;
 /// A folder that cannot be left.
 #[derive(Debug)]
 pub(super) struct Folder {
-    dir: Dir,
+    pub(super) dir: Dir,
 }
 
 impl Folder {
-    pub(super) fn new(dir: Dir) -> Self {
-        Self { dir }
-    }
-
-    pub(super) fn dir(&self) -> &Dir {
-        &self.dir
-    }
-
     /// What is at a path, symbolic links followed.
     pub(super) fn metadata(&self, path: &Path) -> Result<Metadata, ToolError> {
         self.dir

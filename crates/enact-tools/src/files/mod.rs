@@ -91,7 +91,7 @@ impl Files {
         let path = folder.as_ref();
         match Dir::open_ambient_dir(path, ambient_authority()) {
             Ok(dir) => Ok(Self {
-                folder: Arc::new(Folder::new(dir)),
+                folder: Arc::new(Folder { dir }),
             }),
             Err(source) => Err(FilesError {
                 folder: path.to_owned(),

@@ -47,7 +47,7 @@ pub(super) enum Kind {
 /// The entries of a folder by name, in order.
 pub(super) fn entries(folder: &Folder, path: &Path) -> io::Result<Vec<(String, Kind)>> {
     let mut entries = Vec::new();
-    for entry in folder.dir().read_dir(path)? {
+    for entry in folder.dir.read_dir(path)? {
         let entry = entry?;
         entries.push((
             entry.file_name().to_string_lossy().into_owned(),

@@ -14,7 +14,7 @@ const MAX_BYTES: usize = 8 * 1024 * 1024;
 /// Makes a file, or replaces what it holds. Says which.
 pub(super) fn replace(folder: &Folder, path: &str, content: &str) -> Result<String, ToolError> {
     let place = Place::prepare(folder, path, "content", content)?;
-    let written = folder.dir().write(&place.path, content);
+    let written = folder.dir.write(&place.path, content);
     place.told("replaced", content, written)
 }
 
@@ -23,7 +23,7 @@ pub(super) fn append(folder: &Folder, path: &str, text: &str) -> Result<String, 
     let place = Place::prepare(folder, path, "text", text)?;
     let mut options = OpenOptions::new();
     options.append(true).create(true);
-    let opened = folder.dir().open_with(&place.path, &options);
+    let opened = folder.dir.open_with(&place.path, &options);
     let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
     place.told("appended to", text, written)
 }
@@ -50,16 +50,16 @@ impl Place {
         let refused = |error: io::Error| refusal(&path, &error);
         if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
             // Asked first because making a folder that is a link outwards only says that it exists.
-            match folder.dir().metadata(parent) {
+            match folder.dir.metadata(parent) {
                 Ok(found) if found.is_dir() => {}
                 Ok(_) => return Err(refused(io::ErrorKind::NotADirectory.into())),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    folder.dir().create_dir_all(parent).map_err(refused)?;
+                    folder.dir.create_dir_all(parent).map_err(refused)?;
                 }
                 Err(error) => return Err(refused(error)),
             }
         }
-        let existed = match folder.dir().metadata(&path) {
+        let existed = match folder.dir.metadata(&path) {
             Ok(found) if found.is_dir() => {
                 return Err(ToolError::new(format!("`{}` is a folder", shown(&path))));
             }
