@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use enact_core::LanguageModel;
-use enact_core::model::failure::Failures;
-use enact_core::model::{ModelError, ModelErrorKind};
+use enact_core::model::{Capabilities, ModelError, ModelErrorKind};
 use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -77,11 +76,17 @@ enum Wire {
 impl Provider {
     /// Every provider: those that are asked most first, then by name, local servers last.
     pub fn all() -> Vec<Self> {
-        let mut all: Vec<Self> = AdapterKind::all()
-            .iter()
-            .map(|kind| Self::of(*kind))
-            .collect();
-        all.push(Self::llamacpp());
+        let kinds = AdapterKind::all().iter().map(|kind| Self {
+            name: kind.as_lower_str(),
+            kind: *kind,
+            wire: Wire::of(*kind),
+        });
+        let mut all: Vec<Self> = kinds.collect();
+        all.push(Self {
+            name: LLAMACPP,
+            kind: AdapterKind::OpenAI,
+            wire: Wire::Local,
+        });
         let rank = |provider: &Self| {
             let usual = USUAL_MODELS
                 .iter()
@@ -103,22 +108,6 @@ impl Provider {
         let name = alias.map_or(name.as_str(), |(_, name)| *name);
         let found = Self::all().into_iter().find(|known| known.name == name);
         found.ok_or_else(|| unknown(name))
-    }
-
-    fn of(kind: AdapterKind) -> Self {
-        Self {
-            name: kind.as_lower_str(),
-            kind,
-            wire: Wire::of(kind),
-        }
-    }
-
-    fn llamacpp() -> Self {
-        Self {
-            name: LLAMACPP,
-            kind: AdapterKind::OpenAI,
-            wire: Wire::Local,
-        }
     }
 
     /// The name that stands before `::`.
@@ -206,34 +195,35 @@ impl Provider {
         if key.is_none() && !self.may_be_keyless(base_url) {
             return Err(self.no_key());
         }
-        let asked = (base_url, key);
+        let key = key.unwrap_or_default();
         Ok(match self.wire {
             Wire::OpenAi | Wire::OpenAiReasoning | Wire::Local => {
-                let client = self.reached(OpenAi::new(model), asked)?;
-                let mut client = suited(client, base_url);
-                if self.wire == Wire::OpenAiReasoning {
-                    client = client.with_reasoning_returned();
-                }
-                Arc::new(client)
+                let client = self.reached(OpenAi::new(model), base_url)?;
+                let client = suited(client.with_secret(key), base_url);
+                Arc::new(match self.wire {
+                    Wire::OpenAiReasoning => client.with_reasoning_returned(),
+                    _ => client,
+                })
             }
-            Wire::Anthropic => Arc::new(self.reached(Anthropic::new(model), asked)?),
-            Wire::Genai => Arc::new(self.reached(Genai::through(self.kind, model)?, asked)?),
+            Wire::Anthropic => {
+                let client = self.reached(Anthropic::new(model), base_url)?;
+                Arc::new(client.with_secret(key))
+            }
+            Wire::Genai => {
+                let client = self.reached(Genai::through(self.kind, model)?, base_url)?;
+                Arc::new(client.with_secret(key))
+            }
         })
     }
 
-    /// A client that asks at this address, with this key.
     fn reached<S: Service>(
         &self,
         client: Client<S>,
-        (base_url, key): (&str, Option<SecretString>),
+        base_url: &str,
     ) -> Result<Client<S>, ModelError> {
-        let client = client.with_base_url(base_url).map_err(|error| {
+        client.with_base_url(base_url).map_err(|error| {
             let kind = error.kind();
             ModelError::new(kind, format!("{error}; see {}", self.address_variable()))
-        })?;
-        Ok(match key {
-            Some(key) => client.with_secret(key),
-            None => client,
         })
     }
 
@@ -257,30 +247,26 @@ impl Provider {
         base_url: &str,
         patience: Duration,
     ) -> Result<Vec<String>, ModelError> {
-        let key = self.key(&environment);
         let base_url = base_url.trim().trim_end_matches('/');
-        let auth = match &key {
-            Some(key) => AuthData::from_single(key.expose_secret()),
-            None => AuthData::from_single("none"),
-        };
+        let service = Through::to(self.kind, self.name, self.key_variable());
+        let client = Client::of("", Through::address(base_url)?, Capabilities::FULL, service);
+        let key = self.key(&environment);
+        let auth = AuthData::from_single(match &key {
+            Some(key) => key.expose_secret(),
+            None => "none",
+        });
+        let client = client.with_secret(key.unwrap_or_default());
         // Its models are listed where its chats are.
         let kind = match self.wire {
             Wire::Local => AdapterKind::OpenAI,
             _ => self.kind,
         };
-        let client = client::http(base_url, patience)?;
+        let asking = client::http(base_url, patience)?;
         let endpoint = Endpoint::from_owned(format!("{base_url}/"));
-        let asked = client.all_model_names(kind, (endpoint, auth));
-        let secrets: Vec<&str> = key
-            .as_ref()
-            .map(|key| key.expose_secret())
-            .into_iter()
-            .collect();
-        let service = Through::to(self.kind);
-        let failures = Failures::new("", base_url, service.words(), key.is_some(), &secrets);
+        let asked = asking.all_model_names(kind, (endpoint, auth));
         match tokio::time::timeout(patience, asked).await {
             Ok(Ok(names)) => Ok(names),
-            Ok(Err(error)) => Err(failure::tell(&error, failures)),
+            Ok(Err(error)) => Err(client.failing(|make| failure::tell(&error, make))),
             Err(_) => Err(ModelError::new(
                 ModelErrorKind::Timeout,
                 format!("`{base_url}` did not answer within {patience:?}"),
@@ -291,12 +277,8 @@ impl Provider {
     fn key(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<SecretString> {
         let name = self.key_variable()?;
         let other = KEY_ALIASES.iter().find(|(known, _)| *known == name);
-        let names = [Some(name), other.map(|(_, other)| *other)];
-        let mut found = names
-            .into_iter()
-            .flatten()
-            .filter_map(|name| given(variable, name));
-        found.next().map(SecretString::from)
+        let key = given(variable, name).or_else(|| given(variable, other?.1));
+        key.map(SecretString::from)
     }
 
     fn no_key(&self) -> ModelError {

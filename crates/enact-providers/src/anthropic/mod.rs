@@ -110,7 +110,10 @@ impl Protocol for Messages {
     }
 
     fn decoder(&self, request: &Request) -> Decoder {
-        Decoder::new(is_answer_forced(request))
+        Decoder {
+            is_answer_forced: is_answer_forced(request),
+            ..Decoder::default()
+        }
     }
 }
 

@@ -53,6 +53,7 @@ pub struct Through {
     kind: AdapterKind,
     /// What errors call its servers.
     server: String,
+    key_variable: &'static str,
 }
 
 impl Genai {
@@ -81,12 +82,8 @@ impl Genai {
 
     pub(crate) fn through(kind: AdapterKind, model: &str) -> Result<Self, ModelError> {
         let address = Through::address(&usual_address(kind))?;
-        Ok(Self::of(
-            model,
-            address,
-            capabilities(kind),
-            Through::to(kind),
-        ))
+        let service = Through::to(kind, kind.as_lower_str(), kind.default_key_env_name());
+        Ok(Self::of(model, address, capabilities(kind), service))
     }
 
     async fn ask(&self, request: &Request) -> Result<ChatStream, ModelError> {
@@ -139,10 +136,12 @@ impl Genai {
 }
 
 impl Through {
-    pub(crate) fn to(kind: AdapterKind) -> Self {
+    /// A provider of this name, whose key is in this variable.
+    pub(crate) fn to(kind: AdapterKind, name: &str, key_variable: Option<&'static str>) -> Self {
         Self {
             kind,
-            server: format!("a server for `{}`", kind.as_lower_str()),
+            server: format!("a server for `{name}`"),
+            key_variable: key_variable.unwrap_or("the provider's variable"),
         }
     }
 }
@@ -163,10 +162,7 @@ impl Service for Through {
     fn words(&self) -> Words<'_> {
         Words {
             server: &self.server,
-            key_variable: self
-                .kind
-                .default_key_env_name()
-                .unwrap_or("the provider's variable"),
+            key_variable: self.key_variable,
             key_method: "Genai::with_api_key",
         }
     }
