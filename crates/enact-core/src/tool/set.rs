@@ -30,8 +30,14 @@ impl Tools {
 
     /// The same with one more.
     #[must_use]
-    pub fn with(mut self, tool: impl Tool + 'static) -> Self {
-        self.fixed.push(Arc::new(tool));
+    pub fn with(self, tool: impl Tool + 'static) -> Self {
+        self.with_shared(Arc::new(tool))
+    }
+
+    /// The same with one more that is shared already.
+    #[must_use]
+    pub fn with_shared(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.fixed.push(tool);
         self.assembled()
     }
 

@@ -110,10 +110,7 @@ impl Protocol for Messages {
     }
 
     fn decoder(&self, request: &Request) -> Decoder {
-        Decoder {
-            is_answer_forced: is_answer_forced(request),
-            ..Decoder::default()
-        }
+        Decoder::new(is_answer_forced(request))
     }
 }
 

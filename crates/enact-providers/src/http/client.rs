@@ -229,7 +229,7 @@ impl<S: fmt::Debug> fmt::Debug for Client<S> {
 
 impl<P: Protocol> Client<P> {
     /// The headers of a request: the key, and those that were set, which win.
-    pub(super) fn headers(&self) -> Result<HeaderMap, ModelError> {
+    pub(crate) fn headers(&self) -> Result<HeaderMap, ModelError> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         P::add_headers(&mut headers);
