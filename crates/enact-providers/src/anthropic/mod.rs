@@ -44,6 +44,8 @@ use enact_core::model::{ModelError, Request};
 /// - Fields of [`ModelOptions::extra`](enact_core::model::ModelOptions::extra) replace those of the same name;
 ///   `null` leaves a field out. `messages`, `stream` and `tools` cannot be replaced.
 /// - A seed is not sent: the protocol has none.
+///
+/// `/v1` may be left out of the base URL, as in Anthropic's own libraries.
 pub type Anthropic = Client<Messages>;
 
 /// Anthropic's messages.
@@ -65,7 +67,6 @@ impl Anthropic {
 impl Service for Messages {
     const KEY_HEADER: HeaderName = HeaderName::from_static("x-api-key");
 
-    /// `/v1` may be left out, as in Anthropic's own libraries.
     fn address(base_url: &str) -> Result<Address, ModelError> {
         let base_url = base_url.trim().trim_end_matches('/');
         let address = Address::parse(base_url, Self::ENDPOINT)?;
