@@ -22,6 +22,7 @@ fn main() -> ExitCode {
             _ => None,
         },
         is_modern: std::env::args().nth(1).as_deref() == Some("modern"),
+        is_endless: std::env::args().nth(1).as_deref() == Some("endless"),
         ..Server::default()
     };
     for line in std::io::stdin().lock().lines() {
@@ -49,6 +50,9 @@ struct Server {
     has_extra: bool,
     /// Knows only the newest version of the protocol, which has no greeting.
     is_modern: bool,
+    /// Has always one more page of tools.
+    is_endless: bool,
+    pages: u64,
     /// A file with the tools that it offers instead of its own, read at every listing. Calls of
     /// these are written to a file beside it. What is in a third file takes the place of the first
     /// when the tool `change` is called.
@@ -86,6 +90,11 @@ impl Server {
                     "serverInfo": {"name": "unruly", "version": "1"},
                 }),
             ),
+            Some("tools/list") if self.is_endless => {
+                self.pages += 1;
+                let page = json!({"tools": [], "nextCursor": self.pages.to_string()});
+                answer(&id, page);
+            }
             Some("tools/list") => answer(&id, json!({"tools": self.tools()})),
             Some("tools/call") => self.call(&id, params),
             Some("notifications/cancelled") => {

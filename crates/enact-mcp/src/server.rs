@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 
 use enact_core::Tools;
 use enact_core::tool::ToolSpec;
-use rmcp::model::Tool;
+use rmcp::model::{PaginatedRequestParams, Tool};
 use rmcp::service::{Peer, RoleClient};
 use tokio::sync::{Mutex, watch};
 
@@ -17,6 +17,9 @@ use crate::source::source;
 use crate::spec::{callable, spec};
 use crate::tool::McpTool;
 use crate::{Error, ErrorKind, Mcp};
+
+/// The most pages that a list of tools may have: a server may name a next one for ever.
+const MOST_PAGES: usize = 100;
 
 /// A server that is in use. Cheap to clone; when the last clone and the last tool of it are gone,
 /// it is ended. [`shutdown`](Server::shutdown) does so at once, and waits for it.
@@ -173,8 +176,22 @@ impl Server {
         let limit = self.shared.plan.start_timeout;
         // A change that is heard of while the list is on its way may not be in it.
         let heard = *self.shared.changes.borrow();
-        let listed = match tokio::time::timeout(limit, peer.list_all_tools()).await {
-            Ok(listed) => listed.map_err(|error| wrong(error.to_string()).with_source(error))?,
+        let pages = async {
+            let mut listed = Vec::new();
+            let mut params = PaginatedRequestParams::default();
+            for _ in 0..MOST_PAGES {
+                let page = peer.list_tools(Some(params.clone())).await;
+                let page = page.map_err(|error| wrong(error.to_string()).with_source(error))?;
+                listed.extend(page.tools);
+                params.cursor = page.next_cursor;
+                if params.cursor.is_none() {
+                    return Ok(listed);
+                }
+            }
+            Err(wrong(format!("the list has more than {MOST_PAGES} pages")))
+        };
+        let listed = match tokio::time::timeout(limit, pages).await {
+            Ok(listed) => listed?,
             Err(_) => return Err(wrong(format!("no answer within {limit:?}"))),
         };
         let used = listed

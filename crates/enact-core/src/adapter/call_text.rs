@@ -51,20 +51,41 @@ fn unlike_json(
     finish: FinishReason,
 ) -> Option<Result<Read<StepReply>, Misread>> {
     let is_cut = finish == FinishReason::Length;
+    let is_made = |read: &Read<StepReply>| is_made(tooling, &read.value, &read.value.thought, text);
     // A call that was cut off is not to be taken for a whole one.
     if !is_cut && let Some(read) = foreign::find(tooling, text) {
-        return Some(Ok(read));
+        return is_made(&read).then_some(Ok(read));
     }
     let tagged = tagged(tooling, text, is_cut);
     if is_cut || tagged.is_some() {
-        return tagged;
+        return tagged.filter(|read| read.as_ref().map_or(true, is_made));
     }
     let bare = foreign::without_tokens(text);
     let text = bare.as_deref().unwrap_or(text);
     let found = sections(tooling, text, finish)
-        .or_else(|| code(tooling, text))
+        .or_else(|| code(tooling, text).filter(is_made))
         .or_else(|| labelled(task, tooling, text));
     found.map(Ok)
+}
+
+/// Whether the calls in a text are made there, not quoted: no quotation mark stands before them, and
+/// no sentence comes after them. Outputs count wherever they stand.
+///
+/// What a model repeats of a page or a file may look like a call, and must not become one.
+pub(super) fn is_made(tooling: &Tooling, step: &StepReply, before: &str, text: &str) -> bool {
+    const QUOTES: [char; 9] = ['"', '\'', '`', '“', '”', '„', '‘', '«', '»'];
+    const ENDS: [char; 5] = ['>', '}', ')', ']', '`'];
+    let ends = tooling.completion.tool_name();
+    if step.calls.iter().all(|call| call.name == ends) {
+        return true;
+    }
+    let before = before.trim_end();
+    if before.ends_with(QUOTES) && !before.ends_with("```") {
+        return false;
+    }
+    let is_remark = |line: &&str| is_remark(line);
+    let last = text.lines().rev().find(|line| !is_remark(line));
+    last.is_some_and(|line| line.trim_end().ends_with(ENDS))
 }
 
 /// A step under the markers or between the tags of another adapter, whose tools are known.

@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::json_text::{self, Found, NoJson};
 use super::outputs::is_alike;
 use super::task::{Task, Tooling};
-use super::{Read, ReadCall, Repair, RepairKind, StepReply, UnreadableArgs, forms, names};
+use super::{
+    Read, ReadCall, Repair, RepairKind, StepReply, UnreadableArgs, call_text, forms, names,
+};
 use crate::model::FinishReason;
 use crate::signature::Values;
 use crate::tool::ToolSpec;
@@ -265,7 +267,9 @@ pub(super) fn step_in_text(
         return Ok(None);
     };
     let is_call = |value: &Value| {
-        step_of_value(tooling, value, &mut Vec::new()).is_some()
+        // An empty list is more likely an argument than a step without calls.
+        let is_empty_list = value.as_array().is_some_and(Vec::is_empty);
+        (!is_empty_list && step_of_value(tooling, value, &mut Vec::new()).is_some())
             || bare_outputs(tooling, value).is_some()
     };
     let found = match json_text::find(text, finish, is_call) {
@@ -288,6 +292,9 @@ pub(super) fn step_in_text(
     let is_as_asked = ["next_tool_name", "tool_calls"]
         .iter()
         .any(|key| found.value.get(key).is_some());
+    if !is_as_asked && !call_text::is_made(tooling, &value, found.before, text) {
+        return Ok(None);
+    }
     let read = Read { value, repairs };
     Ok(Some(StepInText { read, is_as_asked }))
 }

@@ -9,7 +9,7 @@ use crate::model::{ModelError, ModelErrorKind};
 use crate::react::{ModelCall, Next, RunState, ToolCall};
 use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
 
-/// The most events that may follow a reply before the next one, and for each of its calls beyond
+/// The most events that may follow a reply before the next one, and for each call of its step beyond
 /// that. A call is asked about, answered, started, answered by its tool, and asked about again.
 const MOST_EVENTS: usize = 100;
 const MOST_EVENTS_OF_CALL: usize = 20;
@@ -32,6 +32,7 @@ pub enum Stop {
 pub async fn drive(state: &mut RunState, effects: &dyn Effects) -> Result<Stop, Error> {
     let mut driver = Driver {
         replied: state.run().records().len(),
+        most_calls: 0,
         state,
         effects,
         running: SelectAll::new(),
@@ -59,6 +60,8 @@ struct Driver<'s, 'e> {
     listed: Option<usize>,
     /// How many records there were when a model last answered.
     replied: usize,
+    /// The most calls that were under way at a time since then.
+    most_calls: usize,
     last_failure: Option<ModelError>,
 }
 
@@ -115,6 +118,7 @@ impl Driver<'_, '_> {
         match answered.outcome {
             Ok(reply) => {
                 self.replied = self.state.run().records().len();
+                self.most_calls = 0;
                 let read = self.state.read(Ok(reply), answered.took);
                 let unchecked = read.unchecked();
                 let said = match unchecked.is_empty() {
@@ -255,7 +259,8 @@ impl Driver<'_, '_> {
     /// must not fill a disk or call a tool for ever.
     async fn stop_running_away(&mut self) -> Result<(), Stopped> {
         let written = self.state.run().records().len() - self.replied;
-        if written <= MOST_EVENTS + MOST_EVENTS_OF_CALL * self.state.calls_under_way() {
+        self.most_calls = self.most_calls.max(self.state.calls_under_way());
+        if written <= MOST_EVENTS + MOST_EVENTS_OF_CALL * self.most_calls {
             return Ok(());
         }
         self.running.clear();

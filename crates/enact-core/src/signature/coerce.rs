@@ -211,8 +211,10 @@ fn to_type(value: &Value, kind: &TypeKind) -> Option<Value> {
             }
             if wants(JsonType::Number) || wants(JsonType::Integer) {
                 let may_be_fraction = wants(JsonType::Number);
-                let number = number_of_text(trimmed)
-                    .or_else(|| number_of_groups(trimmed, may_be_fraction))
+                let bare = trimmed.trim_matches(['"', '\'', '`', '*']).trim();
+                let number = number_of_text(bare)
+                    .or_else(|| number_of_groups(bare, may_be_fraction))
+                    .or_else(|| nearest(bare))
                     .filter(|number| may_be_fraction || !number.is_f64());
                 if let Some(number) = number {
                     return Some(Value::Number(number));
@@ -279,6 +281,16 @@ pub(crate) fn number_of_text(text: &str) -> Option<Number> {
         return None;
     }
     Number::from_f64(float)
+}
+
+/// The float nearest to a whole number of more than 64 bits. Such a number in JSON comes as text, and
+/// a reader who is asked for a float takes it for the nearest one.
+fn nearest(text: &str) -> Option<Number> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if unsigned.is_empty() || !unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    Number::from_f64(text.parse().ok()?)
 }
 
 /// The number that a text with commas between thousands stands for. A single comma, as in `1,234`,

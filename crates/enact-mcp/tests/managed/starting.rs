@@ -46,6 +46,17 @@ async fn a_program_that_says_nothing_is_given_up() {
 }
 
 #[tokio::test]
+async fn truth_a_list_of_tools_without_end_is_given_up() {
+    let error = unruly("endless").name("files").connect().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Protocol);
+    let text = error.to_string();
+    assert!(
+        text.contains("`files` does not list its tools: the list has more than 100 pages"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
 async fn an_address_where_nobody_listens_is_named() {
     let port = std::net::TcpListener::bind("127.0.0.1:0")
         .unwrap()

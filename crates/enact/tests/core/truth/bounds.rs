@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use enact::adapter::{Json, Native};
 use enact::model::{Message, Prompt, ScriptStep, ScriptedModel, call, calls, say};
 use enact::run::store::MemoryStore;
-use enact::{Demo, ReAct, Tools, values};
+use enact::tool::Confirmation;
+use enact::{Decision, Demo, Outcome, ReAct, Tools, values};
 use serde_json::json;
 
 use crate::{Counted, agent, effectful_search, search, search_and_add};
@@ -154,6 +155,36 @@ async fn truth_colliding_ids_run_each_call_once() {
             assert_eq!(count.load(Ordering::SeqCst), ids.len(), "{ids:?}");
             assert_unique(&played.model.requests()[1].prompt);
         }
+    }
+}
+
+#[tokio::test]
+async fn truth_a_reply_of_as_many_calls_as_may_be_ends_in_its_answer() {
+    for asks in [false, true] {
+        let count = Arc::new(AtomicUsize::new(0));
+        let mut tools = Tools::new().with(Counted::new(effectful_search(), count.clone()));
+        if asks {
+            tools = tools
+                .with_confirmation("search", Confirmation::Always)
+                .unwrap();
+        }
+        let query = |number: usize| ("search", json!({"query": number.to_string()}));
+        let script = [
+            calls((0..128).map(query)),
+            call("submit", json!({"answer": "a"})),
+        ];
+        let played = agent("question -> answer", tools, script);
+        let mut outcome = played.agent.call(values! { question: "q" }).await.unwrap();
+        while let Outcome::Paused(paused) = outcome {
+            let questions = paused.questions().to_vec();
+            let resumed = played.agent.resume(paused.run().clone());
+            let answered = questions.into_iter().fold(resumed, |call, question| {
+                call.answer(question.confirmation_id, Decision::Approve)
+            });
+            outcome = answered.await.unwrap();
+        }
+        assert_eq!(outcome.finished().unwrap().outputs["answer"], "a");
+        assert_eq!(count.load(Ordering::SeqCst), 128);
     }
 }
 

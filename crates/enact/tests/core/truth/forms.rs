@@ -94,8 +94,27 @@ async fn truth_predict_reads_objects_and_bare_values() {
 #[tokio::test]
 async fn truth_bare_values_are_read_in_every_adapter() {
     for adapter in adapters() {
-        let outputs = predicted("question -> n: int", &adapter, "42").await;
-        assert_eq!(outputs["n"], 42, "{adapter}");
+        for reply in ["42", "\"42\"", "**42**", "`42`", "42."] {
+            let outputs = predicted("question -> n: int", &adapter, reply).await;
+            assert_eq!(outputs["n"], 42, "{adapter}: {reply}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn truth_an_empty_list_among_arguments_is_no_step() {
+    let reply = "Action: submit(answer=\"a\", tags=[])";
+    for adapter in adapters() {
+        let script = [call_in(&adapter), say(reply)];
+        let played = agent(
+            "question -> answer, tags: list[str]",
+            search_and_add(),
+            script,
+        )
+        .map(|agent| agent.adapter(adapter.clone()));
+        let done = played.call(values! { question: "q" }).await;
+        assert_eq!(done.outputs["answer"], "a", "{adapter}");
+        assert_eq!(done.outputs["tags"], json!([]), "{adapter}");
     }
 }
 

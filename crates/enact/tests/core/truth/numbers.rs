@@ -79,7 +79,14 @@ async fn truth_floats_that_cannot_be_held_are_refused() {
         let told = submitted("float", written).await.unwrap_err();
         assert!(told.contains(why), "{written}: {told}");
     }
-    for written in ["0.1", "1e300", "1e23", "12345678901234567.5"] {
+    for written in [
+        "0.1",
+        "1e300",
+        "1e23",
+        "12345678901234567.5",
+        "18446744073709551616",
+        "-15511210043330985984000000",
+    ] {
         let (value, _) = submitted("float", written).await.unwrap();
         assert_eq!(value.as_f64(), written.parse().ok(), "{written}");
     }
