@@ -67,6 +67,10 @@ use lock::RunLock;
 /// How long a write waits for a write of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// A lock is tried more than once: whoever lists runs holds it for a moment, to see whether it is free.
+const LOCK_ATTEMPTS: usize = 3;
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
 /// Runs in one SQLite file. Clones share the connections to it.
 #[derive(Debug, Clone)]
 pub struct SqliteStore {
@@ -112,6 +116,11 @@ impl SqliteStore {
         })
     }
 
+    /// The file of the store.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Where the runs of this user are kept unless they say otherwise: `enact/runs.db` in the
     /// data folder of the platform. None if the environment does not tell that folder.
     pub fn default_path() -> Option<PathBuf> {
@@ -126,14 +135,20 @@ impl SqliteStore {
         Box::pin(async move { work.await.map_err(|failure| failure.told(&self.path)) })
     }
 
-    fn lock(&self, run_id: &str) -> Result<RunLock, StoreError> {
-        RunLock::try_new(&self.locks, run_id)
-            .map_err(|error| Failure::from(error).told(&self.locks))?
-            .ok_or_else(|| StoreError::busy(run_id))
+    async fn lock(&self, run_id: &str) -> Result<RunLock, StoreError> {
+        for _ in 0..LOCK_ATTEMPTS {
+            let lock = RunLock::try_new(&self.locks, run_id)
+                .map_err(|error| Failure::from(error).told(&self.locks))?;
+            if let Some(lock) = lock {
+                return Ok(lock);
+            }
+            tokio::time::sleep(LOCK_PAUSE).await;
+        }
+        Err(StoreError::busy(run_id))
     }
 
     async fn acquire_now(&self, run_id: &str) -> Result<Lease, Failure> {
-        let lock = self.lock(run_id)?;
+        let lock = self.lock(run_id).await?;
         append::fence(&self.writer, run_id, lock).await
     }
 
@@ -158,11 +173,11 @@ impl SqliteStore {
 
     async fn list_now(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, Failure> {
         let mut transaction = self.readers.begin().await?;
-        log::list(&mut transaction, filter).await
+        log::list(&mut transaction, filter, &self.locks).await
     }
 
     async fn delete_now(&self, run_id: &str) -> Result<(), Failure> {
-        let _lock = self.lock(run_id)?;
+        let _lock = self.lock(run_id).await?;
         match log::delete(&self.writer, run_id).await? {
             true => Ok(()),
             false => Err(StoreError::not_found(run_id).into()),

@@ -50,6 +50,21 @@ impl RunLock {
     }
 }
 
+/// Whether somebody has the lock on a run.
+pub(crate) fn is_held(folder: &Path, run_id: &str) -> io::Result<bool> {
+    let file = match File::open(folder.join(file_name(run_id))) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    // Shared, so that those who look do not see each other. It is gone when the file is closed.
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
 impl Drop for RunLock {
     fn drop(&mut self) {
         if std::fs::remove_file(&self.path).is_ok() {

@@ -1,13 +1,18 @@
 //! Records out of the tables.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::Path;
+
 use enact_core::Timestamp;
 use enact_core::run::Record;
-use enact_core::run::store::{RunFilter, RunSummary, StoreError, StoreErrorKind};
+use enact_core::run::store::{RunFilter, RunStatus, RunSummary, StoreError, StoreErrorKind};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use crate::connect::Writer;
 use crate::error::{Failure, is_corrupt};
+use crate::lock;
 use crate::row;
 use crate::summary;
 
@@ -195,31 +200,103 @@ pub(crate) fn unreadable(run_id: &str, damage: &Damage) -> StoreError {
     } else {
         "go on with it in the enact that wrote it"
     };
-    let message = format!(
-        "the run `{run_id}` cannot be used: {}: {advice}",
-        damage.reason
-    );
+    let message = format!("the run `{run_id}` is damaged: {}: {advice}", damage.reason);
     StoreError::new(StoreErrorKind::Corrupt, message)
 }
 
-/// The runs that fit, newest first.
+/// How many runs are listed at once.
+const PAGE: usize = 100;
+
+/// What runs say of their agent, by its key.
+type Specs = HashMap<Option<i64>, String>;
+
+/// The runs that fit, newest first. Whoever works on one holds its lock in this folder.
 pub(crate) async fn list(
     connection: &mut SqliteConnection,
     filter: &RunFilter,
+    locks: &Path,
 ) -> Result<Vec<RunSummary>, Failure> {
-    let rows = summary::list(connection, filter).await?;
-    let mut list = Vec::with_capacity(rows.len());
-    for row in &rows {
-        match summary::read(row) {
-            Some(summary) => list.push(summary),
-            // The log is what counts: the summary can be had from it again.
-            None => {
-                let readable = read(connection, row.try_get("run_id")?).await?;
-                list.extend(readable.and_then(|readable| summarise(&readable.records)));
+    let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
+    let (mut list, mut specs, mut seen) = (Vec::new(), Specs::new(), 0);
+    while list.len() < limit {
+        let rows = summary::page(connection, filter, (seen, PAGE)).await?;
+        for row in &rows {
+            let summary = listed(connection, row, &mut specs).await?;
+            let has_writer =
+                summary.status == RunStatus::Running && lock::is_held(locks, &summary.run_id)?;
+            let summary = summary.with_writer(has_writer);
+            if list.len() < limit && filter.fits(&summary) {
+                list.push(summary);
             }
         }
+        if rows.len() < PAGE {
+            break;
+        }
+        seen += PAGE;
     }
     Ok(list)
+}
+
+/// What a list shows of a run.
+async fn listed(
+    connection: &mut SqliteConnection,
+    row: &SqliteRow,
+    specs: &mut Specs,
+) -> Result<RunSummary, Failure> {
+    if !has_start(connection, row, specs).await? {
+        return Ok(summary::damaged(row)?);
+    }
+    if let Some(summary) = summary::read(row) {
+        return Ok(summary);
+    }
+    // The log is what counts: the summary can be had from it again.
+    let readable = read(connection, row.try_get("run_id")?).await?;
+    let summary = readable.and_then(|readable| summarise(&readable.records));
+    match summary {
+        Some(summary) => Ok(summary),
+        None => Ok(summary::damaged(row)?),
+    }
+}
+
+/// Whether the start of a run is there and sound.
+async fn has_start(
+    connection: &mut SqliteConnection,
+    row: &SqliteRow,
+    specs: &mut Specs,
+) -> Result<bool, Failure> {
+    let (run, run_id): (i64, String) = (row.try_get("run")?, row.try_get("run_id")?);
+    let agent: Option<i64> = row.try_get("agent")?;
+    let spec = match specs.entry(agent) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(place) => {
+            let found = sqlx::query_scalar("SELECT CAST(spec AS BLOB) FROM agents WHERE agent = ?")
+                .bind(agent)
+                .fetch_optional(&mut *connection);
+            let spec: Option<Vec<u8>> = unless_corrupt(found.await)?.flatten();
+            let spec = spec.and_then(|spec| String::from_utf8(spec).ok());
+            place.insert(spec.unwrap_or_default())
+        }
+    };
+    let found = sqlx::query_as(
+        "SELECT at, crc32, CAST(event AS BLOB), CAST(body AS BLOB) FROM events
+         WHERE run = ? AND position = 0",
+    )
+    .bind(run)
+    .fetch_optional(connection);
+    let found: Option<(i64, i64, Vec<u8>, Vec<u8>)> = unless_corrupt(found.await)?.flatten();
+    Ok(found.is_some_and(|(at, crc32, event, body)| {
+        let event = str::from_utf8(&event).unwrap_or_default();
+        row::checksum(&run_id, 0, at, event, &body, spec) == crc32
+    }))
+}
+
+/// What was found; nothing on a damaged page.
+fn unless_corrupt<T>(found: Result<T, sqlx::Error>) -> Result<Option<T>, Failure> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if is_corrupt(&error) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Forgets a run. Says whether there was one.

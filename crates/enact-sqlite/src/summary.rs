@@ -1,7 +1,7 @@
 //! What a list shows of a run, in the tables `runs` and `agents`.
 
 use enact_core::Timestamp;
-use enact_core::run::store::{RunFilter, RunSummary};
+use enact_core::run::store::{RunFilter, RunStatus, RunSummary};
 use serde_json::json;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
@@ -26,6 +26,25 @@ pub(crate) fn read(row: &SqliteRow) -> Option<RunSummary> {
     serde_json::from_value(summary).ok()
 }
 
+/// What is left to say of a run whose log cannot be read.
+pub(crate) fn damaged(row: &SqliteRow) -> Result<RunSummary, sqlx::Error> {
+    if let Some(mut summary) = read(row) {
+        summary.status = RunStatus::Damaged;
+        return Ok(summary);
+    }
+    let time = |name| {
+        let at = row.try_get::<i64, _>(name).ok();
+        let at = at.and_then(|at| Timestamp::from_nanosecond(at.into()));
+        at.unwrap_or(Timestamp::UNIX_EPOCH)
+    };
+    let run_id: String = row.try_get("run_id")?;
+    Ok(RunSummary::damaged(
+        run_id,
+        time("started"),
+        time("updated"),
+    ))
+}
+
 /// The summary of a run by its short key, if it has one that can be read.
 pub(crate) async fn of_run(
     connection: &mut SqliteConnection,
@@ -36,28 +55,42 @@ pub(crate) async fn of_run(
     Ok(read(&query.fetch_one(connection).await?))
 }
 
-/// The runs that fit, newest first. Each has its `run_id`, and what [`read`] reads.
-pub(crate) async fn list(
+/// Some of the runs that may fit, newest first, after so many others. Each has its `run_id`, and what
+/// [`read`] reads.
+pub(crate) async fn page(
     connection: &mut SqliteConnection,
     filter: &RunFilter,
+    (first, size): (usize, usize),
 ) -> Result<Vec<SqliteRow>, sqlx::Error> {
-    // Two statements, so that each can use its index.
-    let which = match filter.status {
-        Some(_) => "status = ?",
-        None => "started IS NOT NULL",
+    let mut which = "records > 0".to_owned();
+    let status = match filter.status {
+        // Whether a run has a writer is not in the tables.
+        Some(RunStatus::Interrupted) => Some(RunStatus::Running),
+        Some(RunStatus::Damaged) | None => None,
+        status => status,
     };
-    let sql = select(which) + " ORDER BY started DESC, run_id DESC LIMIT ?";
+    // Not one statement for all, so that each can use its index.
+    if status.is_some() {
+        which.push_str(" AND status = ?");
+    }
+    if filter.id_ending.is_some() {
+        which.push_str(" AND substr(run_id, -length(?)) = ?");
+    }
+    let sql = select(&which) + " ORDER BY started DESC, run_id DESC LIMIT ? OFFSET ?";
     let mut query = sqlx::query(AssertSqlSafe(sql));
-    if let Some(status) = filter.status {
+    if let Some(status) = status {
         query = query.bind(status.as_str());
     }
-    let limit = filter.limit.map_or(-1, i64::from);
-    query.bind(limit).fetch_all(connection).await
+    if let Some(ending) = &filter.id_ending {
+        query = query.bind(ending).bind(ending);
+    }
+    let query = query.bind(size as i64).bind(first as i64);
+    query.fetch_all(connection).await
 }
 
 fn select(which: &str) -> String {
     format!(
-        "SELECT run_id, records, status, started, updated, steps, open_questions,
+        "SELECT run, agent, run_id, records, status, started, updated, steps, open_questions,
              termination_reason, signature, model
          FROM runs LEFT JOIN agents USING (agent) WHERE {which}"
     )

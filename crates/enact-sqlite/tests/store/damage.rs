@@ -1,6 +1,6 @@
 //! Damage is found and named, and what is before it can be used.
 
-use enact::run::store::{RunFilter, Store as _, StoreErrorKind};
+use enact::run::store::{RunFilter, RunStatus, Store as _, StoreErrorKind};
 use enact_sqlite::SqliteStore;
 
 use super::{execute, file, folder, keep, records, started, tool_started};
@@ -106,6 +106,16 @@ async fn a_run_without_a_readable_start_is_corrupt_and_can_only_be_deleted() {
         let error = store.load("r").await.unwrap_err();
         assert_eq!(error.kind(), StoreErrorKind::Corrupt);
         assert!(error.to_string().contains("delete the run"), "{error}");
+        // It is listed, whichever runs are asked for.
+        let damaged = RunFilter::all().with_status(RunStatus::Damaged);
+        for filter in [damaged, RunFilter::all().with_id_ending("r")] {
+            let listed = store.list(&filter).await.unwrap();
+            assert_eq!(listed.len(), 1, "{damage}");
+            assert_eq!(listed[0].run_id, "r");
+            assert_eq!(listed[0].status, RunStatus::Damaged, "{damage}");
+        }
+        let running = RunFilter::all().with_status(RunStatus::Running);
+        assert!(store.list(&running).await.unwrap().is_empty(), "{damage}");
         // A new run of this name does not wipe out what is left of the old one.
         let error = store.append(&lease, &[started("r")]).await.unwrap_err();
         assert_eq!(error.kind(), StoreErrorKind::Corrupt);

@@ -5,6 +5,7 @@ mod agents;
 mod damage;
 mod faults;
 mod keeping;
+mod listing;
 mod processes;
 
 use std::path::{Path, PathBuf};

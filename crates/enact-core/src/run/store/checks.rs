@@ -25,6 +25,7 @@ async fn keeps_its_promises(store: &dyn Store) -> Checked {
     positions_have_no_gaps(store).await?;
     one_writer_at_a_time(store).await?;
     an_old_lease_cannot_write(store).await?;
+    a_run_without_a_writer_is_interrupted(store).await?;
     lists_are_filtered_and_ordered(store).await?;
     deleted_runs_are_gone(store).await
 }
@@ -171,6 +172,40 @@ async fn an_old_lease_cannot_write(store: &dyn Store) -> Checked {
     )?;
     store.append(&second, &[tool_started(1)]).await?;
     Ok(())
+}
+
+async fn a_run_without_a_writer_is_interrupted(store: &dyn Store) -> Checked {
+    let lease = store.acquire("a-writer").await?;
+    store.append(&lease, &[started("a-writer", 4)?]).await?;
+    let listed = async |status, what: &str| {
+        let filter = RunFilter::all()
+            .with_id_ending("-writer")
+            .with_status(status);
+        let runs = store.list(&filter).await?;
+        ensure(runs.len() == 1 && runs[0].status == status, what)
+    };
+    listed(
+        RunStatus::Running,
+        "a run with a writer is not listed as running",
+    )
+    .await?;
+    drop(lease);
+    listed(
+        RunStatus::Interrupted,
+        "a run without a writer is not listed as interrupted",
+    )
+    .await?;
+    let lease = store.acquire("a-writer").await?;
+    let cancelled = Event::Failed {
+        reason: TerminationReason::Cancelled,
+        message: "cancelled".to_owned(),
+    };
+    store.append(&lease, &[record(1, cancelled)]).await?;
+    listed(
+        RunStatus::Cancelled,
+        "a cancelled run is not listed as cancelled",
+    )
+    .await
 }
 
 async fn lists_are_filtered_and_ordered(store: &dyn Store) -> Checked {

@@ -110,9 +110,11 @@ impl Store for MemoryStore {
             let runs = self.lock();
             let mut list: Vec<RunSummary> = runs
                 .values()
-                .filter_map(|kept| kept.summary.as_ref())
+                .filter_map(|kept| {
+                    let has_writer = kept.is_held.load(Ordering::Acquire);
+                    Some(kept.summary.clone()?.with_writer(has_writer))
+                })
                 .filter(|summary| filter.fits(summary))
-                .cloned()
                 .collect();
             list.sort_by(|a, b| (b.started, &b.run_id).cmp(&(a.started, &a.run_id)));
             list.truncate(filter.limit.map_or(usize::MAX, |limit| limit as usize));

@@ -11,17 +11,34 @@ use crate::time::Timestamp;
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// Neither over nor waiting: at work, or interrupted.
+    /// A writer works on it.
     Running,
+    /// Neither over nor waiting, and without a writer: its process has ended.
+    Interrupted,
     /// Waits for a person.
     Paused,
     /// Over, with outputs.
     Finished,
     /// Over, without outputs.
     Failed,
+    /// Over, because somebody cancelled it.
+    Cancelled,
+    /// The beginning of its log cannot be read.
+    Damaged,
 }
 
 impl RunStatus {
+    /// Every status.
+    pub const ALL: [Self; 7] = [
+        Self::Running,
+        Self::Interrupted,
+        Self::Paused,
+        Self::Finished,
+        Self::Failed,
+        Self::Cancelled,
+        Self::Damaged,
+    ];
+
     /// The status as one word.
     pub fn as_str(self) -> &'static str {
         self.into()
@@ -74,6 +91,32 @@ impl RunSummary {
         })
     }
 
+    /// All that can be said of a run whose log cannot be read.
+    pub fn damaged(run_id: impl Into<String>, started: Timestamp, updated: Timestamp) -> Self {
+        Self {
+            run_id: run_id.into(),
+            status: RunStatus::Damaged,
+            signature: String::new(),
+            model: String::new(),
+            started,
+            updated,
+            steps: 0,
+            open_questions: 0,
+            termination_reason: None,
+            records: 0,
+        }
+    }
+
+    /// The same as a list shows it: a run that nobody works on is not running. For stores, which alone
+    /// know whether a run has a writer.
+    #[must_use]
+    pub fn with_writer(mut self, has_writer: bool) -> Self {
+        if self.status == RunStatus::Running && !has_writer {
+            self.status = RunStatus::Interrupted;
+        }
+        self
+    }
+
     /// Takes the next record in.
     pub fn apply(&mut self, record: &Record) {
         self.records += 1;
@@ -92,6 +135,10 @@ impl RunSummary {
         }
         self.status = match &record.event {
             Event::Finished { .. } => RunStatus::Finished,
+            Event::Failed {
+                reason: TerminationReason::Cancelled,
+                ..
+            } => RunStatus::Cancelled,
             Event::Failed { .. } => RunStatus::Failed,
             _ if self.open_questions > 0 => RunStatus::Paused,
             _ => RunStatus::Running,
@@ -105,6 +152,8 @@ impl RunSummary {
 pub struct RunFilter {
     /// Only those of this status.
     pub status: Option<RunStatus>,
+    /// Only those whose id ends like this.
+    pub id_ending: Option<String>,
     /// At most this many.
     pub limit: Option<u32>,
 }
@@ -122,6 +171,13 @@ impl RunFilter {
         self
     }
 
+    /// The same, only those whose id ends like this.
+    #[must_use]
+    pub fn with_id_ending(mut self, ending: impl Into<String>) -> Self {
+        self.id_ending = Some(ending.into());
+        self
+    }
+
     /// The same, at most this many.
     #[must_use]
     pub fn with_limit(mut self, limit: u32) -> Self {
@@ -131,6 +187,8 @@ impl RunFilter {
 
     /// Whether a run fits.
     pub fn fits(&self, summary: &RunSummary) -> bool {
+        let ending = self.id_ending.as_deref().unwrap_or_default();
         self.status.is_none_or(|status| status == summary.status)
+            && summary.run_id.ends_with(ending)
     }
 }
