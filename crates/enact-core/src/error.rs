@@ -9,7 +9,7 @@ use crate::model::{ModelError, ModelErrorKind};
 use crate::predictor::StateError;
 use crate::react::{InputsError, ProgramError, TemplateError};
 use crate::run::store::{StoreError, StoreErrorKind};
-use crate::run::{AnswerError, HistoryError, Run, RunError};
+use crate::run::{AnswerError, HistoryError, Run, RunError, TerminationReason};
 use crate::signature::SignatureError;
 
 /// What went wrong.
@@ -91,6 +91,18 @@ impl Error {
              at it, then go on with `despite_damage`"
         );
         Self::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
+    }
+
+    /// Why a run ended without outputs; none if it has some, or is not over.
+    pub(crate) fn ended(run: &Run) -> Option<Self> {
+        let kind = match run.termination()? {
+            TerminationReason::Cancelled => ErrorKind::Cancelled,
+            TerminationReason::TokenBudget if run.has_overflowed() => {
+                ErrorKind::Model(ModelErrorKind::ContextLength)
+            }
+            _ => ErrorKind::NoAnswer,
+        };
+        run.failure().map(|message| Self::new(kind, message))
     }
 
     pub(crate) fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {

@@ -5,7 +5,7 @@ use futures_util::stream::SelectAll;
 
 use super::effects::{Asking, Doing, Done, Durability, Effects, Outcome, Stopped};
 use crate::error::{Error, ErrorKind};
-use crate::model::{ModelError, ModelErrorKind};
+use crate::model::ModelError;
 use crate::react::{ModelCall, Next, RunState, ToolCall};
 use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
 
@@ -276,18 +276,14 @@ impl Driver<'_, '_> {
     /// What an ended run is for its caller.
     fn end(&mut self) -> Result<Stop, Stopped> {
         let run = self.state.run();
-        let (Some(reason), Some(message)) = (run.termination(), run.failure()) else {
+        let Some(error) = Error::ended(run) else {
             return Ok(Stop::Finished);
         };
-        let error = match (reason, self.last_failure.take()) {
-            (TerminationReason::Cancelled, _) => Error::new(ErrorKind::Cancelled, message),
-            (TerminationReason::TokenBudget, Some(cause)) => {
-                Error::new(ErrorKind::Model(cause.kind()), message).with_source(cause)
+        let error = match (run.termination(), self.last_failure.take()) {
+            (Some(TerminationReason::TokenBudget), Some(cause)) => {
+                Error::new(ErrorKind::Model(cause.kind()), error.to_string()).with_source(cause)
             }
-            (TerminationReason::TokenBudget, None) if run.has_overflowed() => {
-                Error::new(ErrorKind::Model(ModelErrorKind::ContextLength), message)
-            }
-            _ => Error::new(ErrorKind::NoAnswer, message),
+            _ => error,
         };
         Err(error.into())
     }

@@ -129,6 +129,19 @@ pub struct Prediction<O> {
     run: Run,
 }
 
+/// What a run came to that is over, read from its log: no model is asked for it. The error of a run
+/// that failed is the one that it ended with.
+impl<O: DeserializeOwned> TryFrom<Run> for Prediction<O> {
+    type Error = Error;
+
+    fn try_from(run: Run) -> Result<Self, Error> {
+        match Error::ended(&run) {
+            Some(error) => Err(error.with_run(run)),
+            None => Self::of(run),
+        }
+    }
+}
+
 impl<O: DeserializeOwned> Prediction<O> {
     /// The prediction of a run that has finished.
     pub(super) fn of(run: Run) -> Result<Self, Error> {

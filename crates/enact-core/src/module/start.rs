@@ -175,23 +175,35 @@ pub(super) async fn answer(
 ) -> Result<(), Error> {
     let expired = driver::expire(state, effects).await;
     expired.map_err(driver::error_of)?;
-    for given in decisions {
-        let event = match given {
-            Given::Decision(confirmation_id, decision) => {
-                state.answer(&confirmation_id, decision)?
-            }
+    let events = answers(state, decisions)?;
+    let recorded = driver::record(state, effects, events, Durability::Now).await;
+    recorded.map_err(driver::error_of)
+}
+
+/// What follows from answers, if all of them fit: none is kept if one does not.
+fn answers(state: &RunState, given: Vec<Given>) -> Result<Vec<Event>, AnswerError> {
+    let mut answered: Vec<String> = Vec::new();
+    let mut events = Vec::new();
+    for given in given {
+        let (id, decision) = match given {
+            Given::Decision(id, decision) => (id, decision),
             Given::Text(text) => {
-                let open: Vec<_> = state.open_questions().collect();
+                let open = state.open_questions();
+                let open = open.filter(|one| !answered.contains(&one.confirmation_id));
+                let open: Vec<_> = open.collect();
                 let [question] = open.as_slice() else {
-                    return Err(AnswerError::NotOne(open.len()).into());
+                    return Err(AnswerError::NotOne(open.len()));
                 };
-                state.answer(&question.confirmation_id, question.read(&text)?)?
+                (question.confirmation_id.clone(), question.read(&text)?)
             }
         };
-        let recorded = driver::record(state, effects, [event], Durability::Now).await;
-        recorded.map_err(driver::error_of)?;
+        if answered.contains(&id) {
+            return Err(AnswerError::Repeated(id));
+        }
+        events.push(state.answer(&id, decision)?);
+        answered.push(id);
     }
-    Ok(())
+    Ok(events)
 }
 
 /// The inputs, if they fit. What is wrong with them is said without secrets, which a message would

@@ -218,6 +218,9 @@ pub enum AnswerError {
     /// The run has asked no question with this id.
     #[error("the run has asked no question with the id `{0}`")]
     NoSuch(String),
+    /// The same question was answered twice in one call.
+    #[error("the question `{0}` was given two answers: give one")]
+    Repeated(String),
     /// A text was given, and it is not clear which question it answers.
     #[error("{0} questions are open: say by its id which one is answered")]
     NotOne(usize),
