@@ -9,6 +9,7 @@ mod limits;
 mod mcp;
 mod model;
 mod recording;
+mod rm;
 mod time;
 mod tools;
 
@@ -25,6 +26,7 @@ pub(crate) use self::limits::{LimitArgs, usual_limits};
 pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
 pub(crate) use self::model::{AddArgs, ListArgs, ModelArgs, ModelCommand, PullArgs, RemoveArgs};
 pub(crate) use self::recording::RecordingArgs;
+pub(crate) use self::rm::RmArgs;
 pub(crate) use self::time::{Time, TimeBudget};
 pub(crate) use self::tools::{ToolArgs, ToolsArgs};
 
@@ -70,12 +72,12 @@ pub(crate) enum Command {
     Runs(RunsArgs),
     /// Show a run.
     Show(ShowArgs),
-    /// Go on with a run that waits for a person or was interrupted.
+    /// Resume a run that waits for a person or was interrupted.
     Resume(Box<ResumeArgs>),
     /// End a run that waits or was interrupted, for good.
     Cancel(OneRunArgs),
-    /// Forget a run.
-    Rm(OneRunArgs),
+    /// Delete runs.
+    Rm(RmArgs),
 }
 
 #[derive(Debug, Args)]
@@ -98,7 +100,7 @@ pub(crate) struct StoreArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct OneRunArgs {
-    /// The id of the run, or enough of its beginning or end to be the only one.
+    /// The id of the run, or a unique ending of it; `last` is the newest run.
     pub(crate) run: String,
 
     #[command(flatten)]
@@ -107,13 +109,21 @@ pub(crate) struct OneRunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// Only those of this status: running, paused, finished or failed.
+    /// Only runs with this status.
     #[arg(long, value_parser = status())]
     pub(crate) status: Option<RunStatus>,
+
+    /// Only runs of this agent: the name of its file, without `.toml`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
 
     /// At most this many, the newest.
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: u32,
+
+    /// Keep the list on the screen up to date until Ctrl-C.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) watch: bool,
 
     /// Print a JSON array.
     #[arg(long)]
@@ -135,8 +145,12 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
+    /// The id of the run, or a unique ending of it; `last` is the newest run [default: the newest run
+    /// that waits for an answer]
+    pub(crate) run: Option<String>,
+
     #[command(flatten)]
-    pub(crate) one: OneRunArgs,
+    pub(crate) store: StoreArg,
 
     /// Let the call of this question run.
     #[arg(long, value_name = "ID")]
@@ -194,10 +208,8 @@ pub(crate) struct ResumeArgs {
 }
 
 fn status() -> impl TypedValueParser<Value = RunStatus> {
-    use RunStatus::{Failed, Finished, Paused, Running};
-    let all = [Running, Paused, Finished, Failed];
-    let named = move |name: String| all.into_iter().find(|one| one.as_str() == name);
-    PossibleValuesParser::new(all.map(RunStatus::as_str))
+    let named = |name: String| RunStatus::ALL.into_iter().find(|one| one.as_str() == name);
+    PossibleValuesParser::new(RunStatus::ALL.map(RunStatus::as_str))
         .try_map(move |name| named(name).ok_or("unknown status"))
 }
 

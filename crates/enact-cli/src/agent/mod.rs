@@ -189,7 +189,12 @@ impl Reading {
         let agents = self.members(path, &source, &file);
         let agent = check.agent(file);
         self.problems.append(&mut check.problems);
-        agent.map(|agent| Agent { agents, ..agent })
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into());
+        agent.map(|agent| Agent {
+            agents,
+            name,
+            ..agent
+        })
     }
 
     /// The agents that a file names.

@@ -22,6 +22,9 @@ use crate::models::Named;
 pub(crate) struct Agent {
     /// What goes in and what comes out, with the instructions.
     pub(crate) signature: Signature,
+    /// The name of its file, without the ending.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) description: Option<String>,
     /// The models, the first one first; none to take what is at hand, or what the caller asks.
@@ -69,6 +72,7 @@ impl Agent {
     pub(crate) fn new(signature: Signature) -> Self {
         Self {
             signature,
+            name: None,
             description: None,
             models: Vec::new(),
             asking: Asking::default(),

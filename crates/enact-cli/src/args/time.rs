@@ -12,6 +12,30 @@ use serde::{Deserialize, Serialize};
 #[schemars(with = "String", extend("format" = "span"))]
 pub(crate) struct Time(pub(crate) Duration);
 
+/// How old something is, in days or weeks as well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Age(pub(crate) Duration);
+
+impl FromStr for Age {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const DAY: u64 = 24 * 60 * 60;
+        let whole = |unit, seconds: u64| {
+            let count: u64 = text.strip_suffix(unit)?.parse().ok()?;
+            count.checked_mul(seconds).map(Duration::from_secs)
+        };
+        match whole('d', DAY).or_else(|| whole('w', 7 * DAY)) {
+            Some(age) => Ok(Self(age)),
+            None => {
+                let time = text.parse::<Time>();
+                time.map(|Time(time)| Self(time))
+                    .map_err(|_| "give an age such as 30d, 2w or 12h".to_owned())
+            }
+        }
+    }
+}
+
 /// How long a run may work; `None` for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
@@ -92,6 +116,18 @@ mod tests {
         assert_eq!("1m".parse(), Ok(minute));
         for bad in ["", "never", "5", "-1m"] {
             assert!(bad.parse::<TimeBudget>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn ages_count_days_and_weeks() {
+        let days = |count: u64| Ok(Age(Duration::from_secs(count * 86_400)));
+        assert_eq!("30d".parse(), days(30));
+        assert_eq!("2w".parse(), days(14));
+        assert_eq!("48h".parse(), days(2));
+        assert_eq!("0d".parse(), days(0));
+        for bad in ["", "d", "-1d", "1.5d", "99999999999999999999d", "month"] {
+            assert!(bad.parse::<Age>().is_err(), "{bad}");
         }
     }
 

@@ -6,6 +6,7 @@ mod deeds;
 mod history;
 mod inputs;
 mod setup;
+mod waiting;
 
 use std::io::IsTerminal as _;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::{agent, interrupt};
 
 pub(crate) use self::deeds::deeds;
 pub(crate) use self::setup::Setup;
+pub(crate) use self::waiting::{about, agent_name, asked_in_short, continued, first_input};
 
 /// Runs an agent and shows what came of it.
 pub(crate) async fn execute(args: &RunArgs) -> Result<Exit, Failure> {
@@ -72,7 +74,7 @@ pub(crate) fn print_ending(
         && error.kind() == ErrorKind::Answer
         && let Some(run) = error.run()
     {
-        return print_refusal(is_json, narrator, run, &Failure::from(error));
+        return print_refusal(is_json, narrator, (run, &Failure::from(error)), store);
     }
     if is_json {
         print_object(ended)
@@ -104,8 +106,8 @@ fn print_object(ended: &Result<Outcome<Values>, Error>) -> Exit {
 pub(crate) fn print_refusal(
     is_json: bool,
     narrator: &Narrator,
-    run: &Run,
-    failure: &Failure,
+    (run, failure): (&Run, &Failure),
+    store: Option<&SqliteStore>,
 ) -> Exit {
     if run.termination().is_some() {
         return report::fail(Some(run), failure, is_json);
@@ -114,14 +116,21 @@ pub(crate) fn print_refusal(
         let status = Status::Refused(&run.open_questions(), failure);
         report::print(&report::object(Some(run), status));
     } else {
-        show_ending(narrator, narrator.screen(), run, None);
+        show_ending(narrator, narrator.screen(), run, store, None);
     }
     failure.print();
     Exit::Paused
 }
 
-/// Shows how a run stands: its outputs or its open questions, a note, and what it took.
-pub(crate) fn show_ending(narrator: &Narrator, outputs: &Screen, run: &Run, note: Option<&str>) {
+/// Shows how a run stands: its outputs, or its open questions and how to answer them, a note, and
+/// what it took.
+pub(crate) fn show_ending(
+    narrator: &Narrator,
+    outputs: &Screen,
+    run: &Run,
+    store: Option<&SqliteStore>,
+    note: Option<&str>,
+) {
     let screen = narrator.screen();
     screen.idle();
     if let Some(values) = run.outputs() {
@@ -133,7 +142,7 @@ pub(crate) fn show_ending(narrator: &Narrator, outputs: &Screen, run: &Run, note
         None => run.open_questions(),
     };
     for question in &questions {
-        show_waiting(screen, question);
+        show_waiting(screen, question, &waiting::ways(run, question, store));
     }
     if let Some(note) = note {
         screen.line(&screen.paint(Ink::Quiet, note));
@@ -156,27 +165,29 @@ pub(crate) fn print_view(
 ) -> Exit {
     match ended {
         Ok(Outcome::Finished(prediction)) => {
-            show_ending(narrator, outputs, prediction.run(), None);
+            show_ending(narrator, outputs, prediction.run(), store, None);
             success_or_not(prediction.success())
         }
         Ok(Outcome::Paused(paused)) => {
             let how = match store {
-                Some(_) => {
-                    let id = paused.run().id();
-                    format!("nobody was there to answer: `enact resume {id}` asks again")
+                Some(store) => {
+                    let line = continued(store, paused.run());
+                    format!("\nnobody was there to answer: `{line}` asks again in a terminal")
                 }
                 None => "nobody was there to answer, and the run is not kept: run it in a \
                          terminal, or without `--store none`"
                     .to_owned(),
             };
-            show_ending(narrator, outputs, paused.run(), Some(&how));
+            show_ending(narrator, outputs, paused.run(), store, Some(&how));
             Exit::Paused
         }
         Err(error) if error.kind() == ErrorKind::Interrupted => {
             if let Some(run) = error.run() {
                 let screen = narrator.screen();
-                let how = format!("\n`enact resume {}` goes on with it", run.id());
-                screen.line(&screen.paint(Ink::Quiet, &how));
+                if let Some(store) = store {
+                    let how = format!("\n`{}` continues it", continued(store, run));
+                    screen.line(&screen.paint(Ink::Quiet, &how));
+                }
                 narrator.summary(run, "interrupted", Ink::Question);
             }
             Exit::Paused
@@ -184,6 +195,11 @@ pub(crate) fn print_view(
         Err(error) => {
             let failure = Failure::from(error);
             if let Some(run) = error.run() {
+                if let Some(store) = store.filter(|_| run.termination().is_none()) {
+                    let how = format!("\n`{}` continues it", continued(store, run));
+                    let screen = narrator.screen();
+                    screen.line(&screen.paint(Ink::Quiet, &how));
+                }
                 let ending = run.termination().map_or("failed", spoken_reason);
                 narrator.summary(run, ending, Ink::Bad);
             }

@@ -1,4 +1,4 @@
-//! `enact cancel` and `enact rm`.
+//! `enact cancel`.
 
 use enact::Timestamp;
 use enact::run::store::Store as _;
@@ -29,16 +29,5 @@ pub(crate) async fn cancel(args: &OneRunArgs) -> Result<Exit, Failure> {
             store.append(&lease, &records).await?;
         }
     }
-    Ok(Exit::Success)
-}
-
-/// Forgets a run and those of the agents that it called, unless a process works on it.
-pub(crate) async fn remove(args: &OneRunArgs) -> Result<Exit, Failure> {
-    let store = store::open_existing(&args.store).await?;
-    let id = store::find(&store, &args.run).await?;
-    for id in store::called(&store, &id).await? {
-        store.delete(&id).await?;
-    }
-    store.delete(&id).await?;
     Ok(Exit::Success)
 }

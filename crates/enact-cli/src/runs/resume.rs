@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use enact::run::store::Store as _;
-use enact::{Decision, Run};
-use serde_json::Value;
+use enact::run::store::{RunFilter, RunStatus};
+use enact::{Outcome, Prediction, Run, Values};
+use enact_sqlite::SqliteStore;
 
+use super::decisions::{Wrong, decisions};
 use crate::args::ResumeArgs;
 use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::person::Person;
 use crate::report;
-use crate::run::{Setup, print_ending, print_refusal, stream};
+use crate::report::Status;
+use crate::run::{Setup, about, print_ending, print_refusal, stream};
 use crate::trust::{self, Consent};
-use crate::view::{Narrator, Screen};
+use crate::view::{Ink, Narrator, Screen};
 use crate::{interrupt, store};
 
 /// Goes on with a run that is kept.
@@ -23,9 +26,18 @@ pub(crate) async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
 }
 
 async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
-    let store = store::open_existing(&args.one.store).await?;
-    let id = store::find(&store, &args.one.run).await?;
+    let store = store::open_existing(&args.store).await?;
+    let id = match &args.run {
+        Some(given) => store::find(&store, given).await?,
+        None => waiting(&store).await?,
+    };
     let stored = store::load(&store, &id).await?;
+    let narrator = Narrator::new(Screen::new(stream(args.json)), "");
+    if args.run.is_none() {
+        let chosen = format!("resuming {}: {}", store::short(&id), about(&stored.run));
+        let chosen = narrator.screen().paint(Ink::Quiet, &chosen);
+        narrator.screen().line(&chosen);
+    }
     if let Some(parent) = &stored.run.started().parent {
         let message = format!(
             "the run works for another one, and goes on with it: `enact resume {}`",
@@ -35,24 +47,34 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
     }
     let decisions = match decisions(args, &stored.run) {
         Ok(decisions) => decisions,
-        Err(failure) => {
+        Err(Wrong::Command(failure)) => {
+            if args.json {
+                let open = stored.run.open_questions();
+                let status = Status::Refused(&open, &failure);
+                report::print(&report::object(Some(&stored.run), status));
+            }
+            return Ok(failure.end());
+        }
+        Err(Wrong::Answer(failure)) => {
             // Whoever is at work on the run may have answered it just now: then that is to be told.
             store.acquire(&id).await?;
-            let narrator = Narrator::new(Screen::new(stream(args.json)), "");
-            return Ok(print_refusal(args.json, &narrator, &stored.run, &failure));
+            let refused = (&stored.run, &failure);
+            return Ok(print_refusal(args.json, &narrator, refused, Some(&store)));
         }
     };
+    if stored.run.termination().is_some() && stored.damage.is_none() {
+        return Ok(over(args, stored.run, &store));
+    }
     let key = trust::key();
     let consent = match (args.trust, args.json) {
         (true, _) => Consent::Given,
         (false, true) => Consent::Refuse,
         (false, false) => Consent::Ask,
     };
-    let narrator = Narrator::new(Screen::new(stream(args.json)), "");
     trust::check(&stored.run, key.as_ref(), consent, &narrator).await?;
     let (agent, model, servers) = Setup::rebuild(&stored.run, &store, args, key).await?;
     let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
-    // What was done so far: nobody can decide about a call without it.
+    // Nobody can decide about a call without what was done so far.
     for record in stored.run.records() {
         narrator.follow(record);
     }
@@ -71,56 +93,31 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
     Ok(print_ending(args.json, &narrator, &ended, Some(&store)))
 }
 
-/// What was decided on the command line. Ids may be given by their beginning.
-fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Decision)>, Failure> {
-    let questions = run.open_questions();
-    let whole = |given: &str| {
-        let mut alike = questions
-            .iter()
-            .filter(|question| question.confirmation_id.starts_with(given));
-        match (alike.next(), alike.next()) {
-            (Some(only), None) if !given.is_empty() => Ok(only),
-            _ => Err(Failure::usage(
-                "answer",
-                format!("no open question has the id `{given}`: `enact show` tells them"),
-            )),
-        }
+/// The newest run that waits for an answer.
+async fn waiting(store: &SqliteStore) -> Result<String, Failure> {
+    let paused = RunFilter::all().with_status(RunStatus::Paused);
+    if let Some(id) = store::newest(store, paused, |_| true).await? {
+        return Ok(id);
+    }
+    let interrupted = RunFilter::all().with_status(RunStatus::Interrupted);
+    let message = match store::newest(store, interrupted, |_| true).await? {
+        Some(id) => format!(
+            "no run waits for an answer; `enact resume {}` continues the newest one that was \
+             interrupted",
+            store::short(&id)
+        ),
+        None => "no run waits for an answer: `enact runs` lists runs".to_owned(),
     };
-    let mut decided = Vec::new();
-    let reject = Decision::Reject(args.message.clone());
-    for (ids, decision) in [
-        (&args.approve, Decision::Approve),
-        (&args.always, Decision::ApproveAlways),
-        (&args.reject, reject),
-    ] {
-        for id in ids {
-            decided.push((whole(id)?.confirmation_id.clone(), decision.clone()));
-        }
+    Err(Failure::usage("run_not_found", message))
+}
+
+/// Shows what a run that is over came to. Its servers and its model have no part in that.
+fn over(args: &ResumeArgs, run: Run, store: &SqliteStore) -> Exit {
+    let model = run.started().agent.model.clone();
+    let narrator = Narrator::new(Screen::new(stream(args.json)), model);
+    for record in run.records() {
+        narrator.follow(record);
     }
-    for pair in args.edit.chunks_exact(2) {
-        let question = whole(&pair[0])?;
-        let edit: Value = serde_json::from_str(&pair[1])
-            .map_err(|error| Failure::usage("answer", format!("the edit is not JSON: {error}")))?;
-        let text = serde_json::json!({ "edit": edit }).to_string();
-        match question.read(&text) {
-            Ok(edit @ Decision::Edit { .. }) => {
-                decided.push((question.confirmation_id.clone(), edit));
-            }
-            _ => {
-                let message = "this edit cannot be read: write it as {\"args\": {…}}, with \"name\" \
-                               for another tool";
-                return Err(Failure::usage("answer", message));
-            }
-        }
-    }
-    for (pairs, decision) in [
-        (&args.feedback, Decision::Feedback as fn(String) -> Decision),
-        (&args.answer, Decision::Answer),
-    ] {
-        for pair in pairs.chunks_exact(2) {
-            let id = whole(&pair[0])?.confirmation_id.clone();
-            decided.push((id, decision(pair[1].clone())));
-        }
-    }
-    Ok(decided)
+    let ended = Prediction::<Values>::try_from(run).map(Outcome::Finished);
+    print_ending(args.json, &narrator, &ended, Some(store))
 }

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write as _};
 
 use enact::Run;
-use enact::run::store::StoredRun;
+use enact::run::store::{RunFilter, RunStatus, Store as _, StoredRun};
+use enact_sqlite::SqliteStore;
 
 use crate::args::{FormArg, ShowArgs};
 use crate::exit::{Exit, Failure};
 use crate::report::{self, Status};
-use crate::run::show_ending;
+use crate::run::{continued, show_ending};
 use crate::store;
 use crate::view::{Narrator, Screen, Stream, exact};
 
@@ -19,7 +20,7 @@ pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let id = store::find(&store, &args.one.run).await?;
     let StoredRun { run, damage } = store::load(&store, &id).await?;
     match args.form {
-        FormArg::Trace => trace(&run),
+        FormArg::Trace => trace(&run, &store).await?,
         FormArg::Trajectory => print(&seen(&run.trajectory().to_string())),
         FormArg::History => {
             let history = serde_json::to_string(&run.history()).unwrap_or_default();
@@ -43,13 +44,39 @@ pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     }
 }
 
-fn trace(run: &Run) {
+async fn trace(run: &Run, store: &SqliteStore) -> Result<(), Failure> {
     let narrator = Narrator::new(Screen::new(Stream::Stdout), &run.started().agent.model);
+    show_steps(&narrator, run);
+    let note = note(run, store).await?;
+    show_ending(
+        &narrator,
+        narrator.screen(),
+        run,
+        Some(store),
+        note.as_deref(),
+    );
+    Ok(())
+}
+
+/// Shows a run step by step, with times and tokens.
+pub(crate) fn show_steps(narrator: &Narrator, run: &Run) {
     for record in run.records() {
         narrator.follow(record);
         narrator.figures(run, record);
     }
-    show_ending(&narrator, narrator.screen(), run, None);
+}
+
+/// What to know of a run that is neither over nor waiting.
+async fn note(run: &Run, store: &SqliteStore) -> Result<Option<String>, Failure> {
+    let runs = store
+        .list(&RunFilter::all().with_id_ending(run.id()))
+        .await?;
+    let listed = runs.iter().find(|listed| listed.run_id == run.id());
+    Ok(match listed.map(|listed| listed.status) {
+        Some(RunStatus::Running) => Some("\na process is working on it".to_owned()),
+        Some(RunStatus::Interrupted) => Some(format!("\n`{}` continues it", continued(store, run))),
+        _ => None,
+    })
 }
 
 fn object(run: &Run) {

@@ -8,7 +8,7 @@ mod screen;
 pub(crate) mod text;
 mod values;
 
-pub(crate) use narrator::{Narrator, spoken_reason};
-pub(crate) use question::{show_deed, show_question, show_thought, show_waiting};
+pub(crate) use narrator::{Narrator, spoken_reason, tokens};
+pub(crate) use question::{Way, show_deed, show_question, show_thought, show_waiting};
 pub(crate) use screen::{Ink, Screen, Stream};
-pub(crate) use values::show_outputs;
+pub(crate) use values::{call_line, show_outputs};

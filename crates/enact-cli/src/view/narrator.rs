@@ -359,7 +359,7 @@ pub(crate) fn spoken_reason(reason: TerminationReason) -> &'static str {
 }
 
 /// The tokens of a reply or a run, if they are known.
-fn tokens(usage: &Usage) -> Option<String> {
+pub(crate) fn tokens(usage: &Usage) -> Option<String> {
     let (input, output) = (usage.input_tokens, usage.output_tokens);
     (input + output > 0).then(|| {
         format!(

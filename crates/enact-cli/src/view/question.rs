@@ -55,8 +55,11 @@ pub(crate) fn show_question(screen: &Screen, question: &Question, extent: Extent
     sheet.show()
 }
 
-/// Shows that a question waits for an answer, and the id by which it is answered.
-pub(crate) fn show_waiting(screen: &Screen, question: &Question) {
+/// A way to answer a question: what it does, and the line to paste.
+pub(crate) type Way = (&'static str, String);
+
+/// Shows that a question waits for an answer, the id by which it is answered, and the ways to do that.
+pub(crate) fn show_waiting(screen: &Screen, question: &Question, ways: &[Way]) {
     let call = &question.tool_call;
     let shown = screen.paint(Ink::Tool, &call_line(&call.name, &call.args));
     let mut sheet = Sheet::new(screen, Extent::Ends);
@@ -72,6 +75,10 @@ pub(crate) fn show_waiting(screen: &Screen, question: &Question) {
     let id = format!("id: {}", question.confirmation_id);
     sheet.line(format!("     {}", screen.paint(Ink::Quiet, &id)));
     sheet.subject(question);
+    for (what, line) in ways {
+        sheet.line(format!("   {}", screen.paint(Ink::Quiet, what)));
+        sheet.line(format!("     {line}"));
+    }
     sheet.show();
 }
 

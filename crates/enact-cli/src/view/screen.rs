@@ -78,6 +78,16 @@ impl Screen {
         self.width.is_some()
     }
 
+    /// Whether what was written can be replaced.
+    pub(crate) fn moves(&self) -> bool {
+        self.moves
+    }
+
+    /// Writes these lines in the place of all that is on the screen.
+    pub(crate) fn redraw(&self, lines: &[String]) {
+        self.write(&format!("\u{1b}[H\u{1b}[2J{}\n", lines.join("\n")));
+    }
+
     /// How many rows it has; none in a pipe.
     pub(crate) fn height(&self) -> Option<usize> {
         Some(self.size?.0)
