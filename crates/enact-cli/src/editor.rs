@@ -8,12 +8,15 @@ use std::sync::{Arc, mpsc};
 use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{
-    Cmd, ConditionalEventHandler, Config, Event, EventContext, EventHandler, KeyEvent, RepeatCount,
+    Cmd, CompletionType, ConditionalEventHandler, Config, Event, EventContext, EventHandler,
+    KeyEvent, RepeatCount,
 };
 use tokio::sync::oneshot;
 
+use crate::completion::Completion;
 use crate::exit::Failure;
 use crate::line::Line;
+use crate::secrets;
 use crate::view::{Ink, Screen};
 
 /// How many lines are remembered.
@@ -70,12 +73,16 @@ impl rustyline::Prompt for Prompt {
 }
 
 impl Editor {
-    /// Takes over the terminal. Lines of earlier times are recalled from a file, if there is one.
-    pub(crate) fn start(file: Option<PathBuf>) -> Result<Self, Failure> {
+    /// Takes over the terminal. Lines of earlier times are recalled from a file, if there is one, and
+    /// these commands are completed.
+    pub(crate) fn start(
+        file: Option<PathBuf>,
+        commands: &'static [&'static str],
+    ) -> Result<Self, Failure> {
         let (requests, received) = mpsc::channel();
         std::thread::Builder::new()
             .name("editor".to_owned())
-            .spawn(move || match Typist::new(file) {
+            .spawn(move || match Typist::new(file, commands) {
                 Ok(mut typist) => typist.serve(&received),
                 Err(error) => warn(&format!("the terminal cannot be used: {error}")),
             })
@@ -102,7 +109,7 @@ impl Editor {
 
 /// What the thread works with.
 struct Typist {
-    editor: rustyline::Editor<(), DefaultHistory>,
+    editor: rustyline::Editor<Completion, DefaultHistory>,
     /// Where lines are remembered; none once that failed.
     file: Option<PathBuf>,
     /// Whether there was nothing on the line when Ctrl-C was pressed.
@@ -110,12 +117,14 @@ struct Typist {
 }
 
 impl Typist {
-    fn new(file: Option<PathBuf>) -> rustyline::Result<Self> {
+    fn new(file: Option<PathBuf>, commands: &'static [&'static str]) -> rustyline::Result<Self> {
         let config = Config::builder()
             .max_history_size(MAX_LINES)?
             .history_ignore_dups(true)?
+            .completion_type(CompletionType::List)
             .build();
         let mut editor = rustyline::Editor::with_config(config)?;
+        editor.set_helper(Some(Completion::of(commands)));
         let was_empty = Arc::new(AtomicBool::new(false));
         let noticing = EventHandler::Conditional(Box::new(Notice(Arc::clone(&was_empty))));
         editor.bind_sequence(KeyEvent::ctrl('C'), noticing);
@@ -141,6 +150,9 @@ impl Typist {
     }
 
     fn read(&mut self, request: &Request) -> Line {
+        if let Some(completion) = self.editor.helper_mut() {
+            completion.is_on = request.recall == Recall::Yes;
+        }
         match self.editor.readline(&request.prompt) {
             Ok(line) => {
                 if request.recall == Recall::Yes && !line.trim().is_empty() {
@@ -161,8 +173,10 @@ impl Typist {
     }
 
     fn remember(&mut self, line: &str) {
+        // The file holds what was typed in clear, which a secret must not be.
+        let line = secrets::redact(line);
         // One that is the same as the last is not added twice.
-        let _ = self.editor.add_history_entry(line);
+        let _ = self.editor.add_history_entry(&line);
         self.with_file(|editor, file| editor.append_history(file));
     }
 
@@ -170,7 +184,10 @@ impl Typist {
     /// than the memory of it.
     fn with_file(
         &mut self,
-        work: impl FnOnce(&mut rustyline::Editor<(), DefaultHistory>, &Path) -> rustyline::Result<()>,
+        work: impl FnOnce(
+            &mut rustyline::Editor<Completion, DefaultHistory>,
+            &Path,
+        ) -> rustyline::Result<()>,
     ) {
         let Some(file) = &self.file else {
             return;

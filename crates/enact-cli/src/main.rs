@@ -3,6 +3,7 @@
 mod agent;
 mod args;
 mod chat;
+mod completion;
 mod demo;
 mod drive;
 mod editor;

@@ -7,12 +7,13 @@ use super::AgentArgs;
 const CHAT_EXAMPLES: &str = "\
 Each line you type is a turn, and goes to the first input of the signature. Inputs that have a
 default are not asked for; further ones that have none are asked for by name. Lines that begin
-with `/` are commands: /help lists them.
+with `/` are commands: /help lists them. `@notes.txt` in a line adds the content of the file.
 
 Examples:
   enact chat --tools calculator
   enact chat \"task -> summary, open_points: list[str]\" --files ./notes
   enact chat --agent agent.toml
+  enact chat --continue
   enact chat --history saved.json
 
 Exit codes:
@@ -27,6 +28,10 @@ pub(crate) struct ChatArgs {
     /// What goes in and what must come out in every turn; "question -> answer" unless given.
     #[arg(conflicts_with = "agent_file")]
     pub(crate) signature: Option<String>,
+
+    /// Continue the newest conversation, with its agent unless another one is given.
+    #[arg(long = "continue", conflicts_with = "history")]
+    pub(crate) continues: bool,
 
     #[command(flatten)]
     pub(crate) agent: AgentArgs,

@@ -4,9 +4,9 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use enact::History;
 use enact::model::Part;
 use enact::run::Entry;
+use enact::{History, Values};
 use serde_json::Value;
 
 /// The turns that the model is told of. Forgetting one does not touch the run that it was.
@@ -35,14 +35,25 @@ impl Conversation {
     /// Forgets the last turn and gives what it began with. A history only grows, so what stands
     /// before its last turn is the history as it was then.
     pub(super) fn undo(&mut self) -> Option<String> {
+        let (said, _) = self.take_back()?;
+        Some(said)
+    }
+
+    /// The same, but gives the inputs of the turn; none for a turn that began in words of another
+    /// program.
+    pub(super) fn take_back(&mut self) -> Option<(String, Option<Values>)> {
         let entries = self.history.entries();
-        let (position, opening) = entries
+        let (position, said) = entries
             .iter()
             .enumerate()
             .rev()
             .find_map(|(position, entry)| Some((position, opening(entry)?)))?;
+        let inputs = match &entries[position] {
+            Entry::Inputs { values } => Some(values.clone()),
+            _ => None,
+        };
         self.history = History::from(entries[..position].to_vec());
-        Some(opening)
+        Some((said, inputs))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::said::COMMANDS;
 use crate::editor::{Editor, Prompt, Recall};
 use crate::exit::Failure;
 use crate::interrupt;
@@ -21,7 +22,7 @@ pub(super) enum Lines {
 impl Lines {
     /// At the terminal. Lines of earlier times are recalled from the file.
     pub(super) fn at_terminal(file: Option<PathBuf>) -> Result<Self, Failure> {
-        Ok(Self::Terminal(Editor::start(file)?))
+        Ok(Self::Terminal(Editor::start(file, &COMMANDS)?))
     }
 
     pub(super) fn is_terminal(&self) -> bool {

@@ -1,29 +1,38 @@
 //! `enact chat`.
 
+mod attached;
 mod conversation;
 mod lines;
 mod said;
+mod spent;
 
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use enact::{Outcome, Signature, Values};
+use enact::run::store::RunFilter;
+use enact::{Outcome, Run, Signature, Values};
 
 use self::conversation::Conversation;
 use self::lines::Lines;
 use self::said::{HELP, Said};
+use self::spent::Spent;
 use crate::args::ChatArgs;
 use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::line::Line;
 use crate::models::Probing;
-use crate::run::{Setup, print_view};
+use crate::run::{Setup, print_view, show_ending};
+use crate::runs::show_steps;
+use crate::tools::show_brief;
+use crate::trust::{self, Consent};
 use crate::view::{Ink, Narrator, Screen, Stream, text};
 use crate::{agent, interrupt, store};
 
 /// What is asked and answered where nothing else was said.
 const USUAL: &str = "question -> answer";
+/// What a run notes that is a turn of a conversation.
+const NOTE: &str = "chat";
 
 /// Holds a conversation.
 pub(crate) async fn execute(args: &ChatArgs) -> Result<Exit, Failure> {
@@ -40,20 +49,32 @@ struct Chat {
     /// The inputs that are asked for in every turn.
     asked: Vec<String>,
     lines: Lines,
+    /// The last turn, as far as it came.
+    last: Option<Run>,
+    /// The inputs of the last turn, if it did not become part of the conversation.
+    lost: Option<Values>,
+    spent: Spent,
     /// Where answers to commands go.
     screen: Screen,
 }
 
 impl Chat {
     async fn open(args: &ChatArgs) -> Result<Self, Failure> {
-        let signature = match &args.agent.file {
-            Some(_) => None,
-            None => Some(args.signature.as_deref().unwrap_or(USUAL)),
+        let earlier = match args.continues {
+            true => Some(earlier(args).await?),
+            false => None,
         };
-        let agent = agent::of_args(&args.agent, signature)?;
+        let agent = match (&earlier, &args.agent.file, &args.signature) {
+            (Some(run), None, None) => agent_of(run).await?,
+            (_, Some(_), _) => agent::of_args(&args.agent, None)?,
+            (_, None, signature) => {
+                agent::of_args(&args.agent, Some(signature.as_deref().unwrap_or(USUAL)))?
+            }
+        };
         let asked = asked(&agent.signature)?;
         let arrow = agent.signature.arrow();
-        let setup = Setup::new(agent, &args.agent, Probing::PATIENCE).await?;
+        let mut setup = Setup::new(agent, &args.agent, Probing::PATIENCE).await?;
+        setup.notes.insert(NOTE.to_owned(), true.into());
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let (lines, stream) = if is_terminal {
             // The memory of what was typed is kept beside the runs.
@@ -66,12 +87,21 @@ impl Chat {
         } else {
             (Lines::Pipe, Stream::Stderr)
         };
-        let conversation = Conversation::from(setup.history.clone());
+        let history = match &earlier {
+            Some(run) if run.outputs().is_some() => run.history(),
+            // A turn without an answer is no part of the conversation.
+            Some(run) => run.started().history.clone(),
+            None => setup.history.clone(),
+        };
+        let conversation = Conversation::from(history);
         let chat = Self {
             setup,
             conversation,
             asked,
             lines,
+            last: earlier,
+            lost: None,
+            spent: Spent::default(),
             screen: Screen::new(stream),
         };
         if is_terminal {
@@ -123,9 +153,17 @@ impl Chat {
             Said::Nothing => {}
             Said::Turn(text) => return self.turn(text).await,
             Said::Help => self.screen.write(HELP),
+            Said::Model(None) => self.tell(&format!("answered by {}", self.setup.model)),
+            Said::Model(Some(name)) => self.change_model(&name).await,
+            Said::Tools if self.setup.agent.tools().is_empty() => self.tell("there are no tools"),
+            Said::Tools => show_brief(&self.screen, self.setup.agent.tools()),
+            Said::Cost => self.tell(&self.spent.told()),
+            Said::Show => self.show(),
+            Said::Retry => return self.retry().await,
             Said::Undo => self.undo(),
             Said::New => {
                 self.conversation = Conversation::default();
+                self.lost = None;
                 self.tell("all is forgotten: a new conversation");
             }
             Said::Save { file, replaces } => self.save(&file, replaces).await,
@@ -141,6 +179,12 @@ impl Chat {
             Ok(inputs) => inputs,
             Err(exit) => return exit,
         };
+        self.take(inputs).await
+    }
+
+    /// Asks the agent with these inputs.
+    async fn take(&mut self, inputs: Values) -> Option<Exit> {
+        self.lost = Some(inputs.clone());
         let store = self.setup.store.as_ref();
         let stream = self.lines.stream_of_steps();
         let narrator = Arc::new(Narrator::new(Screen::new(stream), &self.setup.model));
@@ -152,8 +196,17 @@ impl Chat {
         let outputs = Screen::new(Stream::Stdout);
         let exit = print_view(&narrator, &outputs, &ended, store);
         let is_stopped = interrupted.is_cancelled();
+        let run = match &ended {
+            Ok(outcome) => Some(outcome.run()),
+            Err(error) => error.run(),
+        };
+        if let Some(run) = run {
+            self.spent.add(run);
+            self.last = Some(run.clone());
+        }
         match ended {
             Ok(Outcome::Finished(prediction)) => {
+                self.lost = None;
                 self.conversation = Conversation::from(prediction.history);
             }
             _ if self.lines.is_terminal() => {
@@ -174,6 +227,7 @@ impl Chat {
     /// was given up.
     async fn inputs(&self, first: String) -> Result<Values, Option<Exit>> {
         let mut values = Values::new();
+        let first = self.with_files(&first)?;
         values.insert(self.asked[0].clone(), first.into());
         for (index, name) in self.asked.iter().enumerate().skip(1) {
             let value = match self.lines.next(&self.screen, &self.prompt(index)).await {
@@ -186,9 +240,63 @@ impl Chat {
                 Line::Interrupted | Line::Cleared if self.lines.is_terminal() => return Err(None),
                 Line::Interrupted | Line::Cleared => return Err(Some(Exit::Failed)),
             };
-            values.insert(name.clone(), value.into());
+            values.insert(name.clone(), self.with_files(&value)?.into());
         }
         Ok(values)
+    }
+
+    /// A line with the files that it names. No exit code means that the turn was given up.
+    fn with_files(&self, line: &str) -> Result<String, Option<Exit>> {
+        let message = attached::read(line).map_err(|problem| {
+            self.complain(&text::one_line(&problem));
+            None
+        })?;
+        for (name, characters) in &message.files {
+            let name = text::one_line(name);
+            let characters = text::grouped(*characters as u64);
+            self.tell(&format!("with {name} ({characters} characters)"));
+        }
+        Ok(message.text)
+    }
+
+    async fn change_model(&mut self, name: &str) {
+        match self.setup.ask_another(name).await {
+            Ok(()) => self.tell(&format!("answered by {} from now on", self.setup.model)),
+            Err(failure) => self.complain(&failure.message),
+        }
+    }
+
+    /// Shows the last turn as `enact show` does.
+    fn show(&self) {
+        let Some(run) = &self.last else {
+            return self.complain("there is no turn to show");
+        };
+        let narrator = Narrator::new(Screen::new(self.lines.stream_of_steps()), "");
+        show_steps(&narrator, run);
+        let store = self.setup.store.as_ref();
+        show_ending(&narrator, narrator.screen(), run, store, None);
+    }
+
+    /// Asks the last turn again.
+    async fn retry(&mut self) -> Option<Exit> {
+        let inputs = match self.lost.take() {
+            Some(inputs) => Some(inputs),
+            None => match self.conversation.take_back() {
+                Some((said, None)) => {
+                    let inputs = [(self.asked[0].clone(), said.into())];
+                    Some(Values::from_iter(inputs))
+                }
+                Some((_, inputs)) => inputs,
+                None => None,
+            },
+        };
+        match inputs {
+            Some(inputs) => self.take(inputs).await,
+            None => {
+                self.complain("there is no turn to ask again");
+                None
+            }
+        }
     }
 
     fn prompt(&self, index: usize) -> String {
@@ -239,6 +347,27 @@ impl Chat {
     fn complain(&self, problem: &str) {
         self.screen.line(&self.screen.paint(Ink::Bad, problem));
     }
+}
+
+/// The newest turn of the newest conversation.
+async fn earlier(args: &ChatArgs) -> Result<Run, Failure> {
+    let store = store::open_existing(&args.agent.store).await?;
+    let is_turn =
+        |run: Option<&Run>| run.is_some_and(|run| run.started().agent.notes.contains_key(NOTE));
+    match store::newest(&store, RunFilter::all(), is_turn).await? {
+        Some(id) => Ok(store::load(&store, &id).await?.run),
+        None => {
+            let message = "there is no conversation to continue: start one with `enact chat`";
+            Err(Failure::usage("run_not_found", message))
+        }
+    }
+}
+
+/// The agent of an earlier turn. One from somewhere else is used only after a person agreed.
+async fn agent_of(run: &Run) -> Result<agent::Agent, Failure> {
+    let narrator = Narrator::new(Screen::new(Stream::Stdout), "");
+    trust::check(run, trust::key().as_ref(), Consent::Ask, &narrator).await?;
+    agent::Agent::of_run(run.started())
 }
 
 /// The inputs that are asked for: those that have to be given, and if there is none, the first.

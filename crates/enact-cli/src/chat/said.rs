@@ -2,20 +2,35 @@
 
 use std::path::PathBuf;
 
+use crate::completion::expanded;
+
 /// All commands, for whoever typed one that does not exist.
-const COMMANDS: &str = "/help, /undo, /new, /save FILE, /quit";
+const LISTED: &str = "/help, /model, /tools, /cost, /show, /retry, /undo, /new, /save FILE, /quit";
+
+/// What Tab completes. After a space comes a file.
+pub(super) const COMMANDS: [&str; 11] = [
+    "/cost", "/help", "/model", "/new", "/quit", "/retry", "/save ", "/save! ", "/show", "/tools",
+    "/undo",
+];
 
 /// What `/help` shows.
 pub(super) const HELP: &str = "\
-/undo         forget the last turn, and the one before it if said again
-/new          forget all turns
-/save FILE    write the conversation to a new file, for `--history FILE`; `/save! FILE` replaces one
-/help         show this
-/quit         leave, as Ctrl-D does
-//text        say /text, which is no command then
+/model [NAME]  show the model, or change it from now on
+/tools         list the tools
+/cost          show what the turns took
+/show          show the last turn step by step, with times and tokens
+/retry         forget the last turn and ask it again
+/undo          forget the last turn; again, the one before it
+/new           forget all turns
+/save FILE     write the conversation to a new file, for `--history FILE`
+/save! FILE    the same, but replace an existing file
+/help          show this
+/quit          leave, as Ctrl-D does
+//text         say /text to the model
+@FILE          add the content of a file to a turn; `@@` stands for `@`
 
-Anything else is a turn. Ctrl-C stops a turn that is under way. Forgetting changes only what the
-model is told from now on: kept runs stay as they are.
+Anything else is a turn. Tab completes commands and files; Ctrl-C stops a turn.
+Forgetting changes only what the model sees from now on, not the stored runs.
 ";
 
 /// What somebody said.
@@ -25,6 +40,12 @@ pub(super) enum Said {
     /// To the model.
     Turn(String),
     Help,
+    /// Which model is asked; another one from now on, if it is named.
+    Model(Option<String>),
+    Tools,
+    Cost,
+    Show,
+    Retry,
     Undo,
     New,
     Save {
@@ -55,6 +76,12 @@ impl Said {
         };
         match (name, rest) {
             ("help", "") => Self::Help,
+            ("model", "") => Self::Model(None),
+            ("model", name) => Self::Model(Some(name.to_owned())),
+            ("tools", "") => Self::Tools,
+            ("cost", "") => Self::Cost,
+            ("show", "") => Self::Show,
+            ("retry", "") => Self::Retry,
             ("undo", "") => Self::Undo,
             ("new", "") => Self::New,
             ("quit", "") => Self::Quit,
@@ -63,21 +90,15 @@ impl Said {
                 file: expanded(file),
                 replaces: name == "save!",
             },
-            ("help" | "undo" | "new" | "quit", _) => Self::Wrong(format!(
-                "`/{name}` stands alone: leave out what is behind it"
-            )),
+            ("help" | "tools" | "cost" | "show" | "retry" | "undo" | "new" | "quit", _) => {
+                Self::Wrong(format!(
+                    "`/{name}` stands alone: leave out what is behind it"
+                ))
+            }
             _ => Self::Wrong(format!(
-                "there is no command `/{name}`, only {COMMANDS}; `/{line}` says it to the model"
+                "there is no command `/{name}`, only {LISTED}; `/{line}` says it to the model"
             )),
         }
-    }
-}
-
-/// A path as a shell would read it: `~/` is the home folder.
-fn expanded(path: &str) -> PathBuf {
-    match (path.strip_prefix("~/"), std::env::home_dir()) {
-        (Some(inside), Some(home)) => home.join(inside),
-        _ => path.into(),
     }
 }
 
@@ -99,6 +120,9 @@ mod tests {
             ("//quit", turn("/quit")),
             ("///x", turn("//x")),
             ("/help", Said::Help),
+            ("/model", Said::Model(None)),
+            ("/model  a::b ", Said::Model(Some("a::b".to_owned()))),
+            ("/retry", Said::Retry),
             (" /undo ", Said::Undo),
             ("/new", Said::New),
             ("/quit\n", Said::Quit),
@@ -117,8 +141,8 @@ mod tests {
         };
         assert_eq!(
             problem("/etc/hosts, what is it?"),
-            "there is no command `/etc/hosts,`, only /help, /undo, /new, /save FILE, /quit; \
-             `//etc/hosts, what is it?` says it to the model"
+            "there is no command `/etc/hosts,`, only /help, /model, /tools, /cost, /show, \
+             /retry, /undo, /new, /save FILE, /quit; `//etc/hosts, what is it?` says it to the model"
         );
         assert!(problem("/").contains("there is no command `/`"));
         assert!(problem("/undo it").contains("stands alone"));

@@ -49,6 +49,8 @@ impl Noted {
         let has_flags =
             !flags.mcp.is_empty() || !flags.mcp_url.is_empty() || !flags.mcp_config.is_empty();
         let servers = match file {
+            // The flags that a run notes stay unless there are others.
+            Some(noted) if !has_flags && noted.folder.is_absolute() => return Ok(Some(noted)),
             Some(file) => file.servers,
             None if has_flags => IndexMap::new(),
             None => return Ok(None),

@@ -30,12 +30,7 @@ impl Building<'_> {
         agent: &Agent,
         model: Arc<dyn LanguageModel>,
     ) -> Result<ReAct, Failure> {
-        let builder = with_tools(agent, self.tools(agent).await?, model)?;
-        let rules = agent.approval.iter();
-        let builder = rules.fold(builder, |builder, (name, rule)| {
-            builder.confirmation(name, rule.clone())
-        });
-        builder.build().map_err(|error| Failure::from(&error))
+        built(agent, self.tools(agent).await?, model)
     }
 
     /// The same for the agent of a run that began with this adapter of the steps. Tools of servers
@@ -89,6 +84,20 @@ impl Building<'_> {
             None => tool,
         })
     }
+}
+
+/// The agent with these tools, asking this model.
+pub(super) fn built(
+    agent: &Agent,
+    tools: Tools,
+    model: Arc<dyn LanguageModel>,
+) -> Result<ReAct, Failure> {
+    let builder = with_tools(agent, tools, model)?;
+    let rules = agent.approval.iter();
+    let builder = rules.fold(builder, |builder, (name, rule)| {
+        builder.confirmation(name, rule.clone())
+    });
+    builder.build().map_err(|error| Failure::from(&error))
 }
 
 fn with_tools(

@@ -8,14 +8,14 @@ use enact::signature::Dynamic;
 use enact::{AdapterChoice, Call, History, LanguageModel, ReAct, Run, Values};
 use enact_sqlite::SqliteStore;
 
-use super::asked::{Asked, another};
-use super::build::{Building, adapter};
+use super::asked::{Asked, another, connected};
+use super::build::{Building, adapter, built};
 use super::history;
 use crate::agent::Agent;
 use crate::args::{AgentArgs, ResumeArgs};
 use crate::exit::Failure;
 use crate::mcp::Servers;
-use crate::models::{Probing, Tape, is_unknown};
+use crate::models::{self, Named, Probing, Tape, is_unknown};
 use crate::{secrets, store, tools, trust};
 
 /// An agent and what it starts from.
@@ -36,6 +36,7 @@ pub(crate) struct Setup {
     /// Where its runs are kept.
     pub(crate) store: Option<SqliteStore>,
     tape: Tape,
+    probing: Probing,
 }
 
 impl Setup {
@@ -87,12 +88,43 @@ impl Setup {
             servers,
             store,
             tape: asked.tape,
+            probing,
         })
     }
 
     /// A model that was named apart from those of the agent, such as a judge.
     pub(crate) fn another(&self, name: &str) -> Result<Arc<dyn LanguageModel>, Failure> {
         self.tape.beside(name, || another(name, &self.plan))
+    }
+
+    /// Asks this model from now on, with the tools that are there. Agents that are called keep theirs.
+    pub(crate) async fn ask_another(&mut self, name: &str) -> Result<(), Failure> {
+        let mut plan = self.plan.clone();
+        let address = models::address(plan.asking.base_url.as_deref());
+        plan.models = vec![Named::at(name, address.as_deref())];
+        let model = match self.tape.replayed(name)? {
+            Some(model) => model,
+            None => {
+                let probing = self.probing.of(&plan);
+                let (model, found) = connected(&plan.models, &plan.replies.pace, probing).await?;
+                plan.models = found;
+                self.tape.beside(name, || Ok(model))?
+            }
+        };
+        let agent = built(&plan, self.agent.tools().clone(), model)?;
+        let mut notes = plan.notes()?;
+        // What was noted beside the agent stays.
+        for (name, value) in &self.notes {
+            if !notes.contains_key(name) && name != "models" {
+                notes.insert(name.clone(), value.clone());
+            }
+        }
+        self.model = plan
+            .models
+            .first()
+            .map_or(String::new(), |one| one.name.clone());
+        (self.agent, self.plan, self.notes) = (agent, plan, notes);
+        Ok(())
     }
 
     /// A run that begins with these inputs after this conversation, kept in a store if there is

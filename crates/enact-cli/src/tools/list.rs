@@ -91,13 +91,30 @@ fn sort(schema: &Value) -> String {
     }
 }
 
-fn show(screen: &Screen, (spec, source): &(ToolSpec, String)) {
-    let name = screen.paint(Ink::Tool, &text::one_line(&spec.name));
-    let asks = match spec.confirmation {
+/// Lists the tools of an agent in short.
+pub(crate) fn show_brief(screen: &Screen, tools: &Tools) {
+    for tool in tools.iter() {
+        let spec = tool.spec();
+        let name = screen.paint(Ink::Tool, &text::one_line(&spec.name));
+        let (effect, asks) = (spoken(spec.effect), asking(&spec.confirmation));
+        let about = text::one_line(&spec.description);
+        let about = screen.paint(Ink::Quiet, &text::clipped(&about, 80));
+        screen.line(&format!("{name} · {effect} · {asks}"));
+        screen.line(&format!("   {about}"));
+    }
+}
+
+fn asking(confirmation: &Confirmation) -> &'static str {
+    match confirmation {
         Confirmation::Never => "runs unasked",
         Confirmation::Always => "asks before every call",
         _ => "asks before some calls",
-    };
+    }
+}
+
+fn show(screen: &Screen, (spec, source): &(ToolSpec, String)) {
+    let name = screen.paint(Ink::Tool, &text::one_line(&spec.name));
+    let asks = asking(&spec.confirmation);
     let effect = spoken(spec.effect);
     let source = text::one_line(source);
     screen.line(&format!("{name} · {source} · {effect} · {asks}"));

@@ -8,7 +8,7 @@ use std::path::Path;
 use enact::Tools;
 use enact::tool::builtin::{self, Files, PickError};
 
-pub(crate) use self::list::execute;
+pub(crate) use self::list::{execute, show_brief};
 pub(crate) use self::reach::Reach;
 use crate::agent::Agent;
 use crate::exit::Failure;

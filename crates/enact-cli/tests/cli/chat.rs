@@ -198,7 +198,7 @@ fn a_turn_that_needs_a_person_waits_and_can_be_resumed() {
     assert_eq!(said.stdout, "answer: hello\n");
     assert_eq!(server.requests().len(), 2);
     let id = said.stderr.split("`enact resume ").nth(1).unwrap();
-    let id = id.split('`').next().unwrap();
+    let id = id.split([' ', '`']).next().unwrap();
     let resume = |args: &[&str]| {
         let all = ["resume", id, "--store", &store, "--json"];
         enact(all.into_iter().chain(args.iter().copied()))

@@ -16,6 +16,7 @@ mod inputs;
 mod json;
 #[cfg(unix)]
 mod killed;
+mod listed;
 mod local;
 #[cfg(unix)]
 mod mcp;
@@ -26,9 +27,11 @@ mod probing;
 #[cfg(unix)]
 mod questions;
 mod recording;
+mod resumed;
 mod rules;
 mod secrets;
 mod stored;
+mod talking;
 mod telemetry;
 #[cfg(unix)]
 mod terminal;
