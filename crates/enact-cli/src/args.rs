@@ -100,7 +100,7 @@ pub(crate) struct StoreArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct OneRunArgs {
-    /// The id of the run, or a unique ending of it; `last` is the newest run.
+    /// The run: its id, a unique ending of it, or `last` for the newest.
     pub(crate) run: String,
 
     #[command(flatten)]
@@ -113,7 +113,7 @@ pub(crate) struct RunsArgs {
     #[arg(long, value_parser = status())]
     pub(crate) status: Option<RunStatus>,
 
-    /// Only runs of this agent: the name of its file, without `.toml`.
+    /// Only runs of this agent: its file name without `.toml`.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 
@@ -145,8 +145,7 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    /// The id of the run, or a unique ending of it; `last` is the newest run [default: the newest run
-    /// that waits for an answer]
+    /// The run: its id, a unique ending of it, or `last` [default: the newest paused run]
     pub(crate) run: Option<String>,
 
     #[command(flatten)]

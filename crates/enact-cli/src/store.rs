@@ -8,6 +8,7 @@ use enact_sqlite::SqliteStore;
 
 use crate::args::StoreArg;
 use crate::exit::Failure;
+use crate::view::text;
 
 /// What `--store` says to keep no runs.
 const NONE: &str = "none";
@@ -157,8 +158,8 @@ pub(crate) fn resume_line(store: &SqliteStore, id: &str, more: &[&str]) -> Strin
     }
     words.extend(more);
     let quoted = shlex::try_join(words.iter().copied());
-    // Only a NUL cannot be quoted, and no path has one.
-    quoted.unwrap_or_else(|_| words.join(" "))
+    // Only a NUL cannot be quoted, and no path has one. A terminal must not obey an id.
+    text::one_line(&quoted.unwrap_or_else(|_| words.join(" ")))
 }
 
 /// The run of this id, and no other one that was put in its place.

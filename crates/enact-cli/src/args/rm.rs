@@ -14,11 +14,11 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = RM_EXAMPLES)]
 pub(crate) struct RmArgs {
-    /// The ids of the runs, or unique endings of them; `last` is the newest run.
+    /// The runs: their ids, unique endings of them, or `last` for the newest.
     #[arg(value_name = "RUN", required_unless_present = "older_than")]
     pub(crate) runs: Vec<String>,
 
-    /// Every run that was last written to longer ago than this, such as 30d, 2w or 12h.
+    /// Runs whose last event is older than this, such as 30d, 2w or 12h.
     #[arg(long, value_name = "AGE", conflicts_with = "runs")]
     pub(crate) older_than: Option<Age>,
 

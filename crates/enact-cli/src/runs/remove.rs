@@ -32,8 +32,8 @@ pub(crate) async fn remove(args: &RmArgs) -> Result<Exit, Failure> {
     for run in &meant {
         match delete(&store, &all, run).await {
             Ok(()) => {
-                let status = run.status.as_str();
-                screen.line(&format!("deleted {} ({status})", run.run_id));
+                let (id, status) = (text::one_line(&run.run_id), run.status.as_str());
+                screen.line(&format!("deleted {id} ({status})"));
             }
             // One that is being worked on is no reason to keep the others.
             Err(failure) => exit = failure.end(),

@@ -16,7 +16,7 @@ use crate::report;
 use crate::report::Status;
 use crate::run::{Setup, about, print_ending, print_refusal, stream};
 use crate::trust::{self, Consent};
-use crate::view::{Ink, Narrator, Screen};
+use crate::view::{Ink, Narrator, Screen, text};
 use crate::{interrupt, store};
 
 /// Goes on with a run that is kept.
@@ -34,7 +34,8 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
     let stored = store::load(&store, &id).await?;
     let narrator = Narrator::new(Screen::new(stream(args.json)), "");
     if args.run.is_none() {
-        let chosen = format!("resuming {}: {}", store::short(&id), about(&stored.run));
+        let name = text::one_line(store::short(&id));
+        let chosen = format!("resuming {name}: {}", about(&stored.run));
         let chosen = narrator.screen().paint(Ink::Quiet, &chosen);
         narrator.screen().line(&chosen);
     }

@@ -69,7 +69,7 @@ async fn a_run_that_was_dropped_midway_goes_on_from_the_file() {
         }
     }
     let store = SqliteStore::open(file(&folder)).await.unwrap();
-    let status = RunFilter::all().with_status(RunStatus::Running);
+    let status = RunFilter::all().with_status(RunStatus::Interrupted);
     assert_eq!(store.list(&status).await.unwrap()[0].steps, 2);
     let look = FnTool::from_spec(tool("look"), |_, _| async { Ok::<_, ToolError>("again") });
     let tools = Tools::new().with(pay(false)).with(look);
