@@ -68,12 +68,15 @@ fn code(text: &str, language: &str) -> Vec<String> {
     lines
 }
 
-/// The targets of `[text](target)`.
+/// The targets of `[text](target)`. Code such as `list[str](1..)` is no link.
 fn inline_links(text: &str) -> Vec<String> {
     let prose = prose(text);
-    let targets = prose.split("](").skip(1).filter_map(|rest| {
-        let target = rest.split(')').next()?;
-        Some(target.split_whitespace().next()?.to_owned())
+    let targets = prose.match_indices("](").filter_map(|(at, _)| {
+        let line_start = prose[..at].rfind('\n').map_or(0, |end| end + 1);
+        let is_code = prose[line_start..at].matches('`').count() % 2 == 1;
+        let target = prose[at + 2..].split(')').next()?;
+        let target = target.split_whitespace().next()?.to_owned();
+        (!is_code).then_some(target)
     });
     targets.collect()
 }

@@ -10,7 +10,7 @@ pub enum SignatureErrorKind {
     Syntax,
     /// A type name that is not known.
     UnknownType,
-    /// Two fields of one name, on either side.
+    /// Two fields of one name, on either side; or two properties or types of one name.
     DuplicateField,
     /// No input field.
     EmptyInputs,
@@ -24,6 +24,8 @@ pub enum SignatureErrorKind {
     UnknownField,
     /// A default value that does not fit the type of its field.
     BadDefault,
+    /// Limits that a type cannot have.
+    BadRange,
     /// A saved state that belongs to a signature with other fields.
     StateMismatch,
 }

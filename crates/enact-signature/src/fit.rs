@@ -12,6 +12,17 @@ pub(crate) fn fits(value: &Value, ty: &Type) -> bool {
         Type::Float => value.is_number(),
         Type::Bool => value.is_boolean(),
         Type::Any | Type::Schema(_) => true,
+        Type::Moment(moment) => value.as_str().is_some_and(|text| moment.accepts(text)),
+        Type::Image => value.is_object(),
+        Type::Object(properties) => value.as_object().is_some_and(|object| {
+            let known = |name: &String| properties.iter().any(|one| one.name == *name);
+            object.keys().all(known)
+                && properties.iter().all(|one| match object.get(&one.name) {
+                    Some(value) => fits(value, &one.ty),
+                    None => one.ty.is_optional(),
+                })
+        }),
+        Type::Ranged(ranged) => fits(value, ranged.ty()) && ranged.holds(value),
         Type::List(item) => value
             .as_array()
             .is_some_and(|items| items.iter().all(|value| fits(value, item))),

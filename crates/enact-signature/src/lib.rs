@@ -22,10 +22,14 @@ mod error;
 mod field;
 mod fit;
 mod inputs;
+mod moment;
 mod names;
+mod property;
+mod ranged;
 mod schema;
 mod signature;
 mod state;
+mod stored;
 mod suggest;
 mod types;
 
@@ -33,12 +37,15 @@ pub use builder::SignatureBuilder;
 pub use error::{SignatureError, SignatureErrorKind};
 pub use field::Field;
 pub use inputs::InputError;
+pub use moment::Moment;
 pub use names::{RESERVED_INPUTS, RESERVED_OUTPUTS, is_tool_name};
+pub use property::Property;
+pub use ranged::Ranged;
 pub use schema::trim_schema;
 pub use signature::Signature;
 pub use state::{FieldState, SignatureState};
 pub use suggest::{did_you_mean, instead};
-pub use types::{SchemaType, Type};
+pub use types::{SchemaType, Type, Types};
 
 /// Field name to value, in order.
 pub type Values = serde_json::Map<String, serde_json::Value>;

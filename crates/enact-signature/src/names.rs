@@ -97,7 +97,7 @@ pub fn is_tool_name(name: &str) -> bool {
     (1..=LONGEST).contains(&name.len()) && name.bytes().all(is_part)
 }
 
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     name.len() <= LONGEST
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

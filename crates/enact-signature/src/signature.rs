@@ -8,7 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::schema::Definitions;
-use crate::{Field, SignatureBuilder, SignatureError, SignatureErrorKind, Type, arrow, names};
+use crate::{
+    Field, SignatureBuilder, SignatureError, SignatureErrorKind, Type, Types, arrow, names,
+};
 
 /// What goes into a module or an agent, what must come out, and how one leads to the other.
 ///
@@ -35,11 +37,31 @@ impl Signature {
 
     /// Parses an arrow string such as `question: str, k: int = 3 -> answer: str`.
     ///
-    /// A field without a type is a `str`. Types are `str`, `int`, `float`, `bool`, `any`,
-    /// `list[T]`, `dict[str, T]`, `Literal["a", "b"]`, `Optional[T]` and `A | B`; the spellings of
-    /// Rust (`String`, `i64`, `Vec<T>`, `Option<T>`, `HashMap<String, T>`, …) are read too.
+    /// A field without a type is a `str`. Types are `str`, `int`, `float`, `bool`, `date`,
+    /// `datetime`, `time`, `image`, `any`, `list[T]`, `dict[str, T]`, `{name: T, …}`,
+    /// `Literal["a", "b"]`, `Optional[T]` and `A | B`; the spellings of Rust (`String`, `i64`,
+    /// `Vec<T>`, `Option<T>`, `HashMap<String, T>`, …) are read too. Types can have a range
+    /// (`int(0..10)`) and, before the fields, a name:
+    ///
+    /// ```
+    /// use enact_signature::Signature;
+    ///
+    /// let signature = Signature::parse(
+    ///     "type Person = {name: str, age?: int(0..150)}; text -> author: Person, others: list[Person]",
+    /// )?;
+    /// assert_eq!(
+    ///     signature.outputs()[0].ty.to_string(),
+    ///     "{name: str, age: Optional[int(0..150)]}"
+    /// );
+    /// # Ok::<(), enact_signature::SignatureError>(())
+    /// ```
     pub fn parse(arrow: &str) -> Result<Signature, SignatureError> {
-        arrow::parse(arrow)
+        arrow::parse(arrow, &Types::new())
+    }
+
+    /// Parses an arrow string in which the names of these types may be used.
+    pub fn parse_with(arrow: &str, types: &Types) -> Result<Signature, SignatureError> {
+        arrow::parse(arrow, types)
     }
 
     /// The signature of an arrow string that a macro has parsed at compile time: it parses again.

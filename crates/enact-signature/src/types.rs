@@ -1,19 +1,22 @@
 //! The types a field can have.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::{SignatureError, arrow};
+use crate::{Moment, Property, Ranged, SignatureError, arrow};
+
+/// Types by name, for arrow strings that use these names.
+pub type Types = BTreeMap<String, Type>;
 
 /// The type of a field.
 ///
 /// Written as in arrow strings: `str`, `list[int]`, `Optional[dict[str, float]]`,
-/// `Literal["yes", "no"]`. The text a type displays parses back to an equal type, as long as it was
-/// made by parsing or by the constructors [`Type::optional`] and [`Type::union`] (which collapse
-/// what is nested or repeated) and holds no [`Type::Schema`].
+/// `Literal["yes", "no"]`, `{name: str, age: int(0..150)}`. The text a type displays parses back to an
+/// equal type, as long as it was made by parsing or by the constructors (such as [`Type::optional`]
+/// and [`Type::union`], which collapse what is nested or repeated), and holds no [`Type::Schema`] and
+/// no descriptions of properties.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Type {
     /// Text.
@@ -24,12 +27,20 @@ pub enum Type {
     Float,
     /// True or false.
     Bool,
+    /// A text that is a date, a time or both.
+    Moment(Moment),
+    /// A picture.
+    Image,
     /// Any JSON value.
     Any,
     /// A list of values of one type.
     List(Box<Type>),
     /// A map from text to values of one type.
     Dict(Box<Type>),
+    /// An object with these properties and no others. Made by [`Type::object`].
+    Object(Vec<Property>),
+    /// A text, a number or a list within limits.
+    Ranged(Box<Ranged>),
     /// One of the given values: texts, numbers or booleans.
     Literal(Vec<Value>),
     /// A value, or null.
@@ -136,7 +147,26 @@ impl Type {
 
     /// Parses a type on its own, in the spelling of arrow strings.
     pub fn parse(text: &str) -> Result<Type, SignatureError> {
-        arrow::parse_type(text)
+        arrow::parse_type(text, &Types::new())
+    }
+
+    /// The same, where the names of these types may be used.
+    ///
+    /// ```
+    /// use enact_signature::{Type, Types};
+    ///
+    /// let types = Types::from([("Person".to_owned(), Type::parse("{name: str, age: int}")?)]);
+    /// let people = Type::parse_with("list[Person]", &types)?;
+    /// assert_eq!(people.to_string(), "list[{name: str, age: int}]");
+    /// # Ok::<(), enact_signature::SignatureError>(())
+    /// ```
+    pub fn parse_with(text: &str, types: &Types) -> Result<Type, SignatureError> {
+        arrow::parse_type(text, types)
+    }
+
+    /// Refuses names that types cannot be given, such as `str`.
+    pub fn check_name(name: &str) -> Result<(), SignatureError> {
+        arrow::check_type_name(name)
     }
 
     /// True for `Optional[…]`: the value may be null, and may be left out.
@@ -147,6 +177,32 @@ impl Type {
     /// True for `str`.
     pub fn is_str(&self) -> bool {
         matches!(self, Type::Str)
+    }
+
+    /// The type without its limits: `int` for `int(0..10)`.
+    pub fn base(&self) -> &Type {
+        match self {
+            Type::Ranged(ranged) => ranged.ty(),
+            other => other,
+        }
+    }
+
+    /// How deep the type nests, and of how many types it is made.
+    pub(crate) fn measure(&self) -> (usize, usize) {
+        let several = |types: &mut dyn Iterator<Item = &Type>| {
+            types.fold((0, 1), |(depth, size): (usize, usize), ty| {
+                let (own_depth, own_size) = ty.measure();
+                (depth.max(own_depth), size.saturating_add(own_size))
+            })
+        };
+        let (below, size) = match self {
+            Type::List(inner) | Type::Dict(inner) | Type::Optional(inner) => inner.measure(),
+            Type::Object(properties) => several(&mut properties.iter().map(|one| &one.ty)),
+            Type::Union(members) => return several(&mut members.iter()),
+            Type::Ranged(ranged) => return ranged.ty().measure(),
+            _ => return (0, 1),
+        };
+        (below + 1, size.saturating_add(1))
     }
 
     /// Calls `visit` on every schema in the type, at whatever depth.
@@ -161,68 +217,21 @@ impl Type {
                     .iter_mut()
                     .for_each(|member| member.visit_schemas(visit));
             }
-            Type::Str | Type::Int | Type::Float | Type::Bool | Type::Any | Type::Literal(_) => {}
-        }
-    }
-
-    /// The form that is stored: the arrow spelling where it is complete, and otherwise one object
-    /// per level down to the schemas, which the spelling shows by name only.
-    fn to_stored(&self) -> Value {
-        let (key, inner) = match self {
-            Type::Schema(known) => return json!({"name": known.name, "schema": known.schema}),
-            Type::List(inner) => ("list", inner.to_stored()),
-            Type::Dict(inner) => ("dict", inner.to_stored()),
-            Type::Optional(inner) => ("optional", inner.to_stored()),
-            Type::Union(members) => {
-                let members: Vec<_> = members.iter().map(Type::to_stored).collect();
-                match members.iter().all(Value::is_string) {
-                    true => return Value::String(self.to_string()),
-                    false => ("union", Value::Array(members)),
-                }
+            Type::Object(properties) => {
+                let types = properties.iter_mut().map(|property| &mut property.ty);
+                types.for_each(|ty| ty.visit_schemas(visit));
             }
-            plain => return Value::String(plain.to_string()),
-        };
-        match inner {
-            Value::String(_) => Value::String(self.to_string()),
-            inner => json!({ key: inner }),
+            Type::Ranged(ranged) => ranged.ty_mut().visit_schemas(visit),
+            Type::Str
+            | Type::Int
+            | Type::Float
+            | Type::Bool
+            | Type::Any
+            | Type::Moment(_)
+            | Type::Image
+            | Type::Literal(_) => {}
         }
     }
-
-    fn from_stored(stored: Value) -> Result<Type, String> {
-        let mut object = match stored {
-            Value::String(text) => return Type::parse(&text).map_err(|e| e.to_string()),
-            Value::Object(object) => object,
-            other => return Err(unknown_form(&other)),
-        };
-        if let (Some(Value::String(name)), Some(schema)) =
-            (object.get("name"), object.get("schema"))
-        {
-            return Ok(Type::schema(name.clone(), schema.clone()));
-        }
-        type Wrap = fn(Type) -> Type;
-        let wrappers: [(&str, Wrap); 3] = [
-            ("list", Type::list),
-            ("dict", Type::dict),
-            ("optional", Type::optional),
-        ];
-        for (key, wrap) in wrappers {
-            if let Some(inner) = object.remove(key) {
-                return Type::from_stored(inner).map(wrap);
-            }
-        }
-        if let Some(Value::Array(members)) = object.remove("union") {
-            let members: Result<Vec<_>, _> = members.into_iter().map(Type::from_stored).collect();
-            return members.map(Type::union);
-        }
-        Err(unknown_form(&Value::Object(object)))
-    }
-}
-
-fn unknown_form(value: &Value) -> String {
-    format!(
-        "not a type: {value}; write an arrow type such as \"list[str]\", or an object with \
-         `name` and `schema`"
-    )
 }
 
 impl fmt::Display for Type {
@@ -233,6 +242,14 @@ impl fmt::Display for Type {
             Type::Float => f.write_str("float"),
             Type::Bool => f.write_str("bool"),
             Type::Any => f.write_str("any"),
+            Type::Moment(moment) => f.write_str(moment.name()),
+            Type::Image => f.write_str("image"),
+            Type::Object(properties) => {
+                f.write_str("{")?;
+                separated(f, properties, ", ")?;
+                f.write_str("}")
+            }
+            Type::Ranged(ranged) => write!(f, "{ranged}"),
             Type::List(item) => write!(f, "list[{item}]"),
             Type::Dict(value) => write!(f, "dict[str, {value}]"),
             Type::Literal(values) => {
@@ -261,18 +278,6 @@ fn separated<T: fmt::Display>(
     Ok(())
 }
 
-impl Serialize for Type {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.to_stored().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Type {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Type::from_stored(Value::deserialize(deserializer)?).map_err(D::Error::custom)
-    }
-}
-
 impl Type {
     /// The JSON Schema of the values of this type.
     pub fn json_schema(&self) -> Value {
@@ -290,8 +295,8 @@ impl Type {
     ///
     /// Simple schemas become the plain types; the width of an integer and the format of a number
     /// are not kept, as in arrow strings, where `i64` and `u8` are both `int`. Anything that has no
-    /// spelling of its own (an object with properties, a text with a format, a range) becomes a
-    /// [`Type::Schema`] that carries the definitions it refers to.
+    /// spelling of its own (an object that allows other properties, a pattern, a format other than
+    /// dates and times) becomes a [`Type::Schema`] that carries the definitions it refers to.
     pub fn from_json_schema(schema: &Value) -> Type {
         crate::schema::read(schema)
     }
@@ -299,6 +304,8 @@ impl Type {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,8 @@
 //! What holds for every signature and every text.
 
-use enact_signature::{Field, Signature, Type};
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests may")]
+
+use enact_signature::{Field, Moment, Property, Signature, Type};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -24,8 +26,49 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
+fn ranged() -> impl Strategy<Value = Type> {
+    let lengths = || (0..9u64, 0..9u64).prop_map(|(least, more)| (least, least + more));
+    let limits = prop::sample::select(vec![(true, true), (true, false), (false, true)]);
+    let cut = |ty: Type, (has_least, has_most): (bool, bool), least: Value, most: Value| {
+        let number = |limit: Value| limit.as_number().cloned();
+        let least = has_least.then(|| number(least)).flatten();
+        let most = has_most.then(|| number(most)).flatten();
+        ty.within(least, most).unwrap()
+    };
+    let of_length = prop::sample::select(vec![Type::Str, Type::list(Type::Int)]);
+    prop_oneof![
+        (of_length, limits.clone(), lengths()).prop_map(move |(ty, limits, (least, most))| {
+            cut(ty, limits, least.into(), most.into())
+        }),
+        (limits.clone(), any::<i32>(), 0..1000i64).prop_map(move |(limits, least, more)| {
+            cut(
+                Type::Int,
+                limits,
+                least.into(),
+                (i64::from(least) + more).into(),
+            )
+        }),
+        (limits, prop::num::f64::NORMAL).prop_map(move |(limits, least)| {
+            let most = least + least.abs();
+            let most = if most.is_finite() { most } else { f64::MAX };
+            cut(Type::Float, limits, least.into(), most.into())
+        }),
+    ]
+}
+
+fn properties(ty: impl Strategy<Value = Type>) -> impl Strategy<Value = Type> {
+    let name = prop_oneof![3 => "[a-z_]{1,6}", 1 => any::<String>()];
+    prop::collection::btree_map(name, ty, 1..4).prop_map(|named| {
+        let properties = named.into_iter().map(|(name, ty)| Property::new(name, ty));
+        Type::object(properties).unwrap()
+    })
+}
+
 fn ty() -> impl Strategy<Value = Type> {
     let leaf = prop_oneof![
+        prop::sample::select(Moment::ALL.map(Type::Moment).to_vec()),
+        Just(Type::Image),
+        ranged(),
         Just(Type::Str),
         Just(Type::Int),
         Just(Type::Float),
@@ -37,6 +80,7 @@ fn ty() -> impl Strategy<Value = Type> {
         prop_oneof![
             inner.clone().prop_map(Type::list),
             inner.clone().prop_map(Type::dict),
+            properties(inner.clone()),
             inner.clone().prop_map(Type::optional),
             prop::collection::vec(inner, 2..4).prop_map(Type::union),
         ]
@@ -85,9 +129,53 @@ fn signature() -> impl Strategy<Value = Signature> {
 /// Pieces of the grammar, so that random texts get past the lexer.
 fn soup() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
-        "a", "b", "str", "int", "list", "dict", "Literal", "Optional", "Union", "None", "->", "-",
-        ">", "<", "[", "]", "{", "}", ":", ",", "=", "|", "&", "\"", "'", "\\", "3", "-1", "1.5",
-        "1e", " ", "\n", "é", ".", "\"x\"", "true", "history",
+        "a",
+        "b",
+        "str",
+        "int",
+        "list",
+        "dict",
+        "Literal",
+        "Optional",
+        "Union",
+        "None",
+        "->",
+        "-",
+        ">",
+        "<",
+        "[",
+        "]",
+        "{",
+        "}",
+        ":",
+        ",",
+        "=",
+        "|",
+        "&",
+        "\"",
+        "'",
+        "\\",
+        "3",
+        "-1",
+        "1.5",
+        "1e",
+        " ",
+        "(",
+        ")",
+        "..",
+        "?",
+        ";",
+        "type ",
+        "date",
+        "image",
+        "{a: int}",
+        "int(0..9)",
+        "\n",
+        "é",
+        ".",
+        "\"x\"",
+        "true",
+        "history",
     ]);
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
@@ -96,6 +184,22 @@ proptest! {
     #[test]
     fn a_type_is_what_it_shows(ty in ty()) {
         prop_assert_eq!(Type::parse(&ty.to_string()).unwrap(), ty);
+    }
+
+    #[test]
+    fn a_type_with_descriptions_is_what_it_is_stored_as(ty in properties(ty()), wrap in 0..4) {
+        let Type::Object(mut properties) = ty else { panic!() };
+        properties[0].description = Some("What it means.".to_owned());
+        let described = Type::object(properties).unwrap();
+        let ty = match wrap {
+            0 => described,
+            1 => Type::optional(Type::list(described)),
+            2 => Type::list(described).within(Some(1.into()), None).unwrap(),
+            _ => Type::object([Property::new("inner", described)]).unwrap(),
+        };
+        let stored = serde_json::to_string(&ty).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Type>(&stored).unwrap(), ty.clone());
+        prop_assert_eq!(Type::from_json_schema(&ty.json_schema()), ty);
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub mod guide {
     page!(errors, "guide/errors.md");
     page!(command_line, "guide/command-line.md");
     page!(agent_files, "guide/agent-files.md");
+    page!(structured_data, "guide/structured-data.md");
     page_of_another_crate!(observability, "guide/observability.md");
     page_of_another_crate!(mcp, "guide/mcp.md");
 }

@@ -18,6 +18,8 @@ mod prompts;
 mod replies;
 #[path = "adapters/round_trip.rs"]
 mod round_trip;
+#[path = "adapters/shapes.rs"]
+mod shapes;
 #[path = "adapters/steps.rs"]
 mod steps;
 #[path = "adapters/strategies.rs"]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use enact::model::Prices;
-use enact::signature::{SignatureError, Validator, instead};
+use enact::signature::{Types, Validator, instead};
 use enact::tool::builtin::{FILE_TOOL_NAMES, Files, Shell};
 use enact::{Demo, Field, Signature, Type, Values};
 
@@ -35,13 +35,6 @@ impl Check<'_> {
         self.problems.push(self.source.at_key(pointer, message));
     }
 
-    /// What a text cannot be read as, from one of its columns on.
-    fn wrong_within(&mut self, pointer: &str, error: &SignatureError, message: String) {
-        let column = error.column().unwrap_or(1);
-        self.problems
-            .push(self.source.within(pointer, column - 1, message));
-    }
-
     fn fine<T>(&mut self, result: Result<T, Failure>) -> Option<T> {
         let wrong = |failure: Failure| self.wrong("", failure.message);
         result.map_err(wrong).ok()
@@ -49,7 +42,7 @@ impl Check<'_> {
 
     /// The agent, without those that it may call. None if something is wrong with it.
     pub(super) fn agent(&mut self, mut file: AgentFile) -> Option<Agent> {
-        let signature = self.signature(&file.signature);
+        let signature = self.signature(&file);
         let models = self.models(&file);
         let mcp = servers::check(self, std::mem::take(&mut file.mcp));
         self.tools(&file);
@@ -91,12 +84,13 @@ impl Check<'_> {
         Some(agent)
     }
 
-    fn signature(&mut self, entry: &SignatureEntry) -> Option<Signature> {
-        let parsed = match entry {
-            SignatureEntry::Arrow(arrow) => Signature::parse(arrow),
+    fn signature(&mut self, file: &AgentFile) -> Option<Signature> {
+        let types = self.types(&file.types);
+        let parsed = match &file.signature {
+            SignatureEntry::Arrow(arrow) => Signature::parse_with(arrow, &types),
             SignatureEntry::Fields(FieldsEntry { inputs, outputs }) => {
-                let inputs = self.fields("/signature/inputs", inputs);
-                let outputs = self.fields("/signature/outputs", outputs);
+                let inputs = self.fields("/signature/inputs", inputs, &types);
+                let outputs = self.fields("/signature/outputs", outputs, &types);
                 Signature::builder()
                     .inputs(inputs?)
                     .outputs(outputs?)
@@ -106,7 +100,8 @@ impl Check<'_> {
         parsed
             .map_err(|error| {
                 let message = format!("the signature is wrong: {}", error.message());
-                self.wrong_within("/signature", &error, message);
+                self.problems
+                    .push(self.within("/signature", &error, message));
             })
             .ok()
     }
@@ -115,6 +110,7 @@ impl Check<'_> {
         &mut self,
         pointer: &str,
         entries: impl IntoIterator<Item = (&'f String, &'f FieldEntry)>,
+        types: &Types,
     ) -> Option<Vec<Field>> {
         let mut fields = Vec::new();
         let mut is_whole = true;
@@ -124,10 +120,10 @@ impl Check<'_> {
                 FieldEntry::Type(kind) => (at, Some(kind)),
                 FieldEntry::Whole(whole) => (below(&at, "type"), whole.kind.as_ref()),
             };
-            let kind = match kind.map_or(Ok(Type::Str), |kind| Type::parse(kind)) {
+            let kind = match kind.map_or(Ok(Type::Str), |kind| self.ty(&at, kind, types)) {
                 Ok(kind) => kind,
-                Err(error) => {
-                    self.wrong_within(&at, &error, error.message().to_owned());
+                Err(problem) => {
+                    self.problems.push(problem);
                     is_whole = false;
                     continue;
                 }

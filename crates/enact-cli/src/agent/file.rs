@@ -21,6 +21,9 @@ pub(super) struct AgentFile {
     /// What goes in and what must come out: an arrow string such as "question, k: int = 3 -> answer",
     /// or the tables `inputs` and `outputs`.
     pub(super) signature: SignatureEntry,
+    /// Types by name, for the types of fields and for each other.
+    #[serde(default)]
+    pub(super) types: IndexMap<String, TypeEntry>,
     /// What the agent is for, told to those who may call it as a tool.
     pub(super) description: Option<String>,
     /// What to do, in your words, instead of the default instructions.
@@ -104,6 +107,34 @@ pub(super) struct WholeField {
     pub(super) description: Option<String>,
     /// The value where none is given.
     pub(super) default: Option<Value>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum TypeEntry {
+    /// A type as in an arrow string, such as "list[str]" or '"good" | "bad"'.
+    Type(String),
+    /// An object: its properties by name. The name of one that may be left out ends with `?`.
+    Object(IndexMap<String, PropertyEntry>),
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum PropertyEntry {
+    /// The type alone, such as "list[str]".
+    Type(String),
+    /// A type with more about it.
+    Whole(WholeProperty),
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WholeProperty {
+    /// A type as in an arrow string [default: str].
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+    /// What the property means.
+    pub(super) description: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

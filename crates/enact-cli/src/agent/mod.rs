@@ -11,6 +11,7 @@ mod schema;
 mod servers;
 mod shape;
 mod source;
+mod types;
 
 use std::path::{Path, PathBuf};
 

@@ -26,6 +26,13 @@ pub(crate) fn names(fields: &[Field]) -> impl Iterator<Item = &str> + Clone {
 
 /// A type, with everything that its values must have.
 pub(super) fn type_words(ty: &Type) -> String {
+    // The model sees the picture itself, and not what stands for it.
+    match ty {
+        Type::Image => return "image".to_owned(),
+        Type::Optional(inner) if **inner == Type::Image => return "image or null".to_owned(),
+        Type::List(item) if **item == Type::Image => return "list[image]".to_owned(),
+        _ => {}
+    }
     let schema = ty.json_schema();
     Spelling::new(&schema).words(&schema)
 }
@@ -69,6 +76,10 @@ pub(super) fn placeholder(field: &Field) -> String {
         Type::Bool => "true or false".to_owned(),
         Type::Int => "a whole number".to_owned(),
         Type::Float => "a number".to_owned(),
+        Type::Moment(moment) => format!("{} such as {}", moment.name(), moment.example()),
+        Type::Ranged(ranged) if ranged.ty().is_str() => {
+            format!("text{}", type_words(&field.ty).trim_start_matches("str"))
+        }
         Type::Dict(value) if matches!(**value, Type::Any) => "a JSON object".to_owned(),
         other => format!("JSON: {}", type_words(other)),
     };
@@ -164,6 +175,18 @@ fn options_words(options: &[Value]) -> String {
         .join(" | ")
 }
 
+/// The limits that a schema gives by two keywords, such as `minLength` and `maxLength`.
+fn limits(schema: &Value, keyword: &str, unit: &str) -> String {
+    let limit = |end: &str| schema.get(format!("{end}{keyword}"));
+    match (limit("min"), limit("max")) {
+        (Some(least), Some(most)) if least == most => format!(" (exactly {least}{unit})"),
+        (Some(least), Some(most)) => format!(" ({least} to {most}{unit})"),
+        (Some(least), None) => format!(" (at least {least}{unit})"),
+        (None, Some(most)) => format!(" (at most {most}{unit})"),
+        (None, None) => String::new(),
+    }
+}
+
 /// Spells out the schemas of one document.
 struct Spelling<'a> {
     root: &'a Value,
@@ -239,16 +262,19 @@ impl<'a> Spelling<'a> {
         match ty {
             Some("string") => match schema["format"].as_str() {
                 Some(format) => format!("str ({format})"),
-                None => "str".to_owned(),
+                None => format!("str{}", limits(schema, "Length", " characters")),
             },
-            Some("integer") => "int".to_owned(),
-            Some("number") => "float".to_owned(),
+            Some("integer") => format!("int{}", limits(schema, "imum", "")),
+            Some("number") => format!("float{}", limits(schema, "imum", "")),
             Some("boolean") => "bool".to_owned(),
             Some("null") => "null".to_owned(),
-            Some("array") => match &schema["items"] {
-                items @ Value::Object(_) => format!("list[{}]", self.words(items)),
-                _ => "list".to_owned(),
-            },
+            Some("array") => {
+                let limits = limits(schema, "Items", " items");
+                match &schema["items"] {
+                    items @ Value::Object(_) => format!("list[{}]{limits}", self.words(items)),
+                    _ => format!("list{limits}"),
+                }
+            }
             Some("object") => self.object(schema),
             _ if schema["properties"].is_object() => self.object(schema),
             _ => "any".to_owned(),

@@ -16,7 +16,8 @@ pub(super) fn write(ty: Option<&Type>, value: &Value) -> String {
         return value.to_string();
     };
     let survives = match ty {
-        None | Some(Type::Str) => !needs_quotes(text),
+        None => !needs_quotes(text),
+        Some(ty) if ty.base().is_str() => !needs_quotes(text),
         Some(ty) => !needs_quotes(text) && read(ty, text, &mut Vec::new()) == *value,
     };
     if survives {
@@ -31,7 +32,7 @@ pub(super) fn write(ty: Option<&Type>, value: &Value) -> String {
 pub(super) fn read(ty: &Type, text: &str, repairs: &mut Vec<Repair>) -> Value {
     let text = text.trim();
     let raw = || Value::String(unquoted(text).unwrap_or_else(|| text.to_owned()));
-    if ty.is_str() {
+    if ty.base().is_str() {
         return raw();
     }
     let mut made = Vec::new();
@@ -87,7 +88,9 @@ fn options(ty: &Type) -> Option<&[Value]> {
 /// Whether a value is of the type, going by what is plain to see.
 fn admits(ty: &Type, value: &Value) -> bool {
     match ty {
-        Type::Str => value.is_string(),
+        Type::Str | Type::Moment(_) => value.is_string(),
+        Type::Image | Type::Object(_) => value.is_object(),
+        Type::Ranged(ranged) => admits(ranged.ty(), value),
         Type::Int => value.is_i64() || value.is_u64(),
         Type::Float => value.is_number(),
         Type::Bool => value.is_boolean(),
@@ -124,9 +127,10 @@ pub(super) enum Kind {
 pub(super) fn takes(ty: &Type, kind: Kind) -> bool {
     match ty {
         Type::Any => true,
-        Type::Str => kind == Kind::Text,
+        Type::Str | Type::Moment(_) => kind == Kind::Text,
         Type::List(_) => kind == Kind::List,
-        Type::Dict(_) => kind == Kind::Map,
+        Type::Ranged(ranged) => takes(ranged.ty(), kind),
+        Type::Dict(_) | Type::Object(_) | Type::Image => kind == Kind::Map,
         Type::Literal(options) => kind == Kind::Text && options.iter().any(Value::is_string),
         Type::Optional(inner) => takes(inner, kind),
         Type::Union(members) => members.iter().any(|member| takes(member, kind)),

@@ -10,7 +10,7 @@ use jsonschema::{JsonType, ValidationError};
 use serde_json::{Number, Value};
 
 use super::problems::{shown, spoken_path};
-use super::{exact, integers};
+use super::{exact, integers, moments};
 
 /// The largest whole number up to which every whole `f64` is exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -73,9 +73,10 @@ impl Session {
             ValidationErrorKind::Constant { expected_value } => {
                 replace(to_option(instance, std::slice::from_ref(expected_value))?)
             }
-            ValidationErrorKind::Custom { .. } => {
-                replace(Value::Number(integers::whole(instance)?))
-            }
+            kind @ ValidationErrorKind::Custom { .. } => match moments::moment(kind) {
+                Some(moment) => replace(moment.respelled(instance.as_str()?)?.into()),
+                None => replace(Value::Number(integers::whole(instance)?)),
+            },
             ValidationErrorKind::AnyOf { context }
             | ValidationErrorKind::OneOfNotValid { context } => {
                 nearest_first(context).find_map(|branch| {
@@ -165,7 +166,7 @@ fn nearest_first(branches: &[Branch]) -> impl Iterator<Item = &Branch> {
 
 fn is_about_spelling(error: &ValidationError<'_>) -> bool {
     match error.kind() {
-        ValidationErrorKind::Custom { .. } => true,
+        kind if integers::is_written_otherwise(kind) => true,
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
             context
                 .iter()

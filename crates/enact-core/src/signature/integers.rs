@@ -4,8 +4,11 @@
 //! float is an integer. So every integer of a schema gets the bounds of 64 bits: what is beyond is a
 //! problem that is told, not another number.
 
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Keyword, ValidationError, ValidationOptions};
 use serde_json::{Map, Number, Value, json};
+
+use super::moments;
 
 /// The keyword of integers that have to be written as such: to a schema `2.0` is the integer 2; to a
 /// Rust `i64` it is not.
@@ -29,7 +32,13 @@ impl<'i> Keyword<'i> for WrittenWhole {
 /// How schemas with bounds are compiled.
 pub(super) fn options() -> ValidationOptions<'static> {
     let options = jsonschema::options();
-    options.with_keyword(WRITTEN_WHOLE, |_, _, _| Ok(Box::new(WrittenWhole)))
+    let options = options.with_keyword(WRITTEN_WHOLE, |_, _, _| Ok(Box::new(WrittenWhole)));
+    moments::checked(options)
+}
+
+/// Whether a number only has to be written in another way.
+pub(super) fn is_written_otherwise(kind: &ValidationErrorKind) -> bool {
+    matches!(kind, ValidationErrorKind::Custom { keyword, .. } if keyword == WRITTEN_WHOLE)
 }
 
 /// The integer of 64 bits that a float is. The lowest one is left out: what is just below it has the
@@ -87,6 +96,7 @@ fn bound(schema: &mut Value) {
             _ => {}
         }
     }
+    moments::mark(keywords);
     if is_integer(keywords) {
         keywords.insert(WRITTEN_WHOLE.to_owned(), json!(true));
         for (own, stricter, limit) in [

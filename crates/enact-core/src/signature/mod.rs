@@ -5,6 +5,7 @@ mod coerce;
 mod exact;
 mod inputs;
 mod integers;
+mod moments;
 mod problems;
 mod typed;
 mod validator;

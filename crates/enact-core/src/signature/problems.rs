@@ -6,7 +6,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 
-use super::{exact, integers};
+use super::{exact, integers, moments};
 
 /// How many problems are told; the rest is counted.
 const TOLD: usize = 8;
@@ -92,6 +92,13 @@ fn tell(error: &ValidationError<'_>) -> String {
     let path = error.instance_path().as_str();
     let place = spoken_path(path);
     let got = || shown(error.instance());
+    if let Some(moment) = moments::moment(error.kind()) {
+        let (name, example) = (moment.name(), moment.example());
+        return format!(
+            "{place}: expected a {name} such as {example}, got {}",
+            got()
+        );
+    }
     match error.kind() {
         ValidationErrorKind::Type { kind } => {
             let hint = hint(kind, error.instance());
@@ -174,8 +181,7 @@ fn tell_branches(error: &ValidationError<'_>, context: &[Vec<ValidationError<'st
         }
     }
     // That a number is to be written in another way is no reason to refuse it.
-    let is_reason =
-        |error: &&ValidationError<'_>| !matches!(error.kind(), ValidationErrorKind::Custom { .. });
+    let is_reason = |error: &&ValidationError<'_>| !integers::is_written_otherwise(error.kind());
     match nearest.and_then(|branch| branch.iter().find(is_reason)) {
         Some(first) => tell(first),
         None => {

@@ -110,9 +110,8 @@ impl Lexer<'_> {
             '→' | '⇒' => Err(syntax(format!(
                 "`{first}` does not separate inputs from outputs; write `->`"
             ))),
-            '=' | ':' | ',' | '|' | '&' | '.' | '[' | ']' | '<' | '>' | '{' | '}' => {
-                Ok(Token::Mark(first))
-            }
+            '=' | ':' | ';' | ',' | '|' | '&' | '.' | '?' | '[' | ']' | '<' | '>' | '{' | '}'
+            | '(' | ')' => Ok(Token::Mark(first)),
             _ if first.is_ascii_digit() => self.number(first),
             _ if first.is_alphabetic() || first == '_' => {
                 let mut word = String::from(first);
@@ -130,9 +129,12 @@ impl Lexer<'_> {
     fn number(&mut self, first: char) -> Result<Token, SignatureError> {
         let mut text = String::from(first);
         loop {
-            self.take_while(&mut text, |c| c.is_alphanumeric() || matches!(c, '_' | '.'));
-            match self.chars.peek() {
-                Some(sign @ ('+' | '-')) if text.ends_with(['e', 'E']) => text.push(*sign),
+            self.take_while(&mut text, |c| c.is_alphanumeric() || c == '_');
+            let mut ahead = self.chars.clone();
+            match (ahead.next(), ahead.next()) {
+                (Some(sign @ ('+' | '-')), _) if text.ends_with(['e', 'E']) => text.push(sign),
+                // Two dots belong to a range.
+                (Some('.'), next) if next != Some('.') => text.push('.'),
                 _ => break,
             }
             self.advance();

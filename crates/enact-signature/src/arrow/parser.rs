@@ -2,7 +2,7 @@
 
 use super::lexer::{Placed, Token, lex};
 use crate::names::{self, Problem};
-use crate::{Field, Signature, SignatureError, SignatureErrorKind, Type, fit};
+use crate::{Field, Signature, SignatureError, SignatureErrorKind, Type, Types, fit};
 
 const EXAMPLE: &str = "write `inputs -> outputs`, such as `question: str -> answer: str`";
 
@@ -11,24 +11,31 @@ pub(super) fn syntax(message: impl Into<String>, column: usize) -> SignatureErro
 }
 
 /// Parses an arrow string to a builder that passes all checks.
-pub(crate) fn parse(source: &str) -> Result<Signature, SignatureError> {
-    let parse = || Parser::new(source)?.signature();
+pub(crate) fn parse(source: &str, types: &Types) -> Result<Signature, SignatureError> {
+    let parse = || {
+        let mut parser = Parser::new(source, types)?;
+        parser.definitions()?;
+        parser.signature()
+    };
     parse().map_err(|error: SignatureError| error.in_source(source))
 }
 
 pub(super) struct Parser {
     tokens: Vec<Placed>,
     next: usize,
+    /// The types that have a name.
+    pub(super) types: Types,
 }
 
 /// A field and the column of its name.
 type PlacedField = (Field, usize);
 
 impl Parser {
-    pub(super) fn new(source: &str) -> Result<Self, SignatureError> {
+    pub(super) fn new(source: &str, types: &Types) -> Result<Self, SignatureError> {
         Ok(Self {
             tokens: lex(source)?,
             next: 0,
+            types: types.clone(),
         })
     }
 
@@ -72,7 +79,7 @@ impl Parser {
 
     fn after_a_field(&self, found: &Token, column: usize) -> SignatureError {
         let hint = match found {
-            Token::Mark(']' | '>' | '}') => "; this bracket was never opened",
+            Token::Mark(']' | '>' | '}' | ')') => "; this bracket was never opened",
             Token::Word(_) => "; fields are separated by commas",
             _ => "",
         };
@@ -100,8 +107,10 @@ impl Parser {
     fn field(&mut self) -> Result<PlacedField, SignatureError> {
         let column = self.column();
         let name = self.name()?;
+        let is_optional = self.take('?');
         let typed = self.take(':');
         let ty = if typed { self.ty(0)? } else { Type::Str };
+        let ty = ty.or_null(is_optional);
         let mut field = Field::new(name, ty);
         if self.take('=') {
             let at = self.column();
@@ -157,6 +166,12 @@ impl Parser {
         let token = self.peek().clone();
         self.next += 1;
         token
+    }
+
+    /// The token after the next one.
+    pub(super) fn second(&self) -> &Token {
+        let placed = self.tokens.get(self.next + 1);
+        placed.map_or(&Token::End, |placed| &placed.token)
     }
 
     pub(super) fn take(&mut self, mark: char) -> bool {

@@ -151,7 +151,7 @@ fn what_is_not_a_signature() {
     check("a b -> c", Syntax, 3, "separated by commas");
     check("a => b", Syntax, 3, "write `->`");
     check("a → b", Syntax, 3, "write `->`");
-    check("a; b -> c", Syntax, 2, "unexpected character `;`");
+    check("a; b -> c", Syntax, 2, "found `;`");
 }
 
 #[test]
@@ -265,8 +265,12 @@ fn nesting_has_a_limit_and_no_effect_on_the_stack() {
 fn the_text_of_an_error_shows_the_place() {
     assert_eq!(
         refused("question: strr -> answer").to_string(),
-        "unknown type `strr`, did you mean `str`? types are str, int, float, bool, any, list[T], \
-         dict[str, T], Literal[\"a\", \"b\"], Optional[T], A | B\n\
+        "unknown type `strr`, did you mean `str`? types are str, int, float, bool, date, datetime, \
+         time, image, any, list[T], dict[str, T], {name: T}, Literal[\"a\", \"b\"], Optional[T], \
+         A | B\n\
          question: strr -> answer\n          ^"
     );
 }
+
+#[path = "shape_tests.rs"]
+mod shapes;

@@ -5,10 +5,15 @@ use serde_json::Value;
 use super::MAX_DEPTH;
 use super::lexer::Token;
 use super::parser::{Parser, syntax};
-use crate::{SignatureError, SignatureErrorKind, Type, did_you_mean};
+use crate::names::is_name;
+use crate::{Moment, SignatureError, SignatureErrorKind, Type, did_you_mean};
 
-const ALLOWED: &str = "str, int, float, bool, any, list[T], dict[str, T], Literal[\"a\", \"b\"], \
-                       Optional[T], A | B";
+const ALLOWED: &str = "str, int, float, bool, date, datetime, time, image, any, list[T], \
+                       dict[str, T], {name: T}, Literal[\"a\", \"b\"], Optional[T], A | B";
+
+/// Of how many types a named type may be made: one that uses another twice, which uses a third one
+/// twice, grows fast.
+const LARGEST: usize = 1000;
 
 /// What a type name stands for, before its arguments are read.
 enum Head {
@@ -22,7 +27,7 @@ enum Head {
 }
 
 /// What types are called, the preferred spelling of each first.
-static SPELLINGS: [(Head, &[&str]); 11] = [
+static SPELLINGS: [(Head, &[&str]); 15] = [
     (Head::Plain(Type::Str), &["str", "String", "string"]),
     (
         Head::Plain(Type::Int),
@@ -36,6 +41,13 @@ static SPELLINGS: [(Head, &[&str]); 11] = [
         &["float", "number", "double", "f32", "f64"],
     ),
     (Head::Plain(Type::Bool), &["bool", "boolean"]),
+    (Head::Plain(Type::Moment(Moment::Date)), &["date", "Date"]),
+    (
+        Head::Plain(Type::Moment(Moment::DateTime)),
+        &["datetime", "DateTime"],
+    ),
+    (Head::Plain(Type::Moment(Moment::Time)), &["time", "Time"]),
+    (Head::Plain(Type::Image), &["image", "Image"]),
     (Head::Plain(Type::Any), &["any", "Any", "Value"]),
     (Head::List, &["list", "List", "array", "Vec"]),
     (
@@ -54,12 +66,31 @@ fn head(name: &str) -> Option<&'static Head> {
     Some(head)
 }
 
-/// A member of a union: null is no type of its own.
-type Member = Option<Type>;
+/// A member of a union.
+enum Member {
+    Type(Type),
+    /// A value that stands for itself: all of them together are one literal.
+    Value(Value),
+    /// No type of its own.
+    Null,
+}
 
 fn join(members: Vec<Member>, column: usize) -> Result<Type, SignatureError> {
-    let nullable = members.contains(&None);
-    let types: Vec<Type> = members.into_iter().flatten().collect();
+    let (mut types, mut nullable) = (Vec::new(), false);
+    let (mut values, mut place) = (Vec::new(), None);
+    for member in members {
+        match member {
+            Member::Type(ty) => types.push(ty),
+            Member::Value(value) => {
+                place.get_or_insert(types.len());
+                values.push(value);
+            }
+            Member::Null => nullable = true,
+        }
+    }
+    if let Some(place) = place {
+        types.insert(place, Type::literal(values));
+    }
     if types.is_empty() {
         return Err(syntax(
             "`None` alone is not a type; write `Optional[T]` or `T | None`",
@@ -89,6 +120,21 @@ impl Parser {
     }
 
     fn single(&mut self, depth: usize) -> Result<Member, SignatureError> {
+        match self.peek() {
+            Token::Text(_) | Token::Number(_) => return self.value(0).map(Member::Value),
+            _ => {}
+        }
+        match self.unlimited(depth)? {
+            Some(ty) => self.ranged(ty).map(Member::Type),
+            None => Ok(Member::Null),
+        }
+    }
+
+    /// A type without the range that may follow it; none for null.
+    fn unlimited(&mut self, depth: usize) -> Result<Option<Type>, SignatureError> {
+        if self.take('{') {
+            return self.object(depth).map(Some);
+        }
         let borrowed = self.take('&');
         let mut column = self.column();
         let mut name = match self.advance() {
@@ -110,7 +156,11 @@ impl Parser {
             name = word;
         }
         let Some(head) = head(&name) else {
-            return Err(unknown(&name, column));
+            let named = self.named(&name, depth, column)?;
+            return match self.at_opening() {
+                true => Err(no_brackets(&name, self.column())),
+                false => Ok(Some(named)),
+            };
         };
         if borrowed && !matches!(head, Head::Plain(Type::Str)) {
             return Err(syntax(
@@ -119,10 +169,9 @@ impl Parser {
             ));
         }
         match head {
-            Head::Plain(_) | Head::Null if self.at_opening() => Err(syntax(
-                format!("`{name}` takes no types in brackets"),
-                self.column(),
-            )),
+            Head::Plain(_) | Head::Null if self.at_opening() => {
+                Err(no_brackets(&name, self.column()))
+            }
             Head::Plain(ty) => Ok(Some(ty.clone())),
             Head::Null => Ok(None),
             Head::List if !self.at_opening() => Ok(Some(Type::list(Type::Any))),
@@ -140,7 +189,7 @@ impl Parser {
                 let column = self.column();
                 let mut members = self.members(depth + 1)?;
                 self.close(close, &name, 1)?;
-                members.push(None);
+                members.push(Member::Null);
                 join(members, column).map(Some)
             }
             Head::Dict => self.dict(&name, depth).map(Some),
@@ -155,6 +204,23 @@ impl Parser {
                 join(members, column).map(Some)
             }
         }
+    }
+
+    /// The type of a name that was given to it.
+    fn named(&self, name: &str, depth: usize, column: usize) -> Result<Type, SignatureError> {
+        let Some(ty) = self.types.get(name) else {
+            let names = self.types.keys().map(String::as_str);
+            return Err(unknown(name, names, column));
+        };
+        let (nested, size) = ty.measure();
+        if depth + nested > MAX_DEPTH || size > LARGEST {
+            let message = format!(
+                "the type `{name}` is too large here; types nest up to {MAX_DEPTH} levels, and a \
+                 named type is made of at most {LARGEST} types"
+            );
+            return Err(syntax(message, column));
+        }
+        Ok(ty.clone())
     }
 
     fn one_argument(&mut self, name: &str, depth: usize) -> Result<Type, SignatureError> {
@@ -200,9 +266,8 @@ impl Parser {
             }
         }
         self.close(close, "Literal", values.len())?;
-        let literal = (!values.is_empty()).then(|| Type::literal(values));
-        let mut members = vec![literal];
-        members.extend(nullable.then_some(None));
+        let mut members: Vec<Member> = values.into_iter().map(Member::Value).collect();
+        members.extend(nullable.then_some(Member::Null));
         join(members, start)
     }
 
@@ -235,9 +300,30 @@ fn example(head: &Head) -> &'static str {
     }
 }
 
-fn unknown(name: &str, column: usize) -> SignatureError {
+fn no_brackets(name: &str, column: usize) -> SignatureError {
+    syntax(format!("`{name}` takes no types in brackets"), column)
+}
+
+/// Refuses names that types cannot be given.
+pub(crate) fn check_type_name(name: &str) -> Result<(), SignatureError> {
+    let problem = if head(name).is_some() || name == "type" {
+        "is taken by the grammar; choose another name, such as `Person`"
+    } else if is_name(name) {
+        return Ok(());
+    } else {
+        "is not the name of a type; use letters, digits and `_` (64 at most), and do not start with a \
+         digit"
+    };
+    let message = format!("`{name}` {problem}");
+    Err(SignatureError::new(
+        SignatureErrorKind::InvalidName,
+        message,
+    ))
+}
+
+fn unknown<'a>(name: &str, named: impl Iterator<Item = &'a str>, column: usize) -> SignatureError {
     let spellings = SPELLINGS.iter().flat_map(|(_, spellings)| *spellings);
-    let near = match did_you_mean(name, spellings.copied())[..] {
+    let near = match did_you_mean(name, spellings.copied().chain(named))[..] {
         [nearest, ..] => format!(", did you mean `{nearest}`?"),
         [] => ";".to_owned(),
     };

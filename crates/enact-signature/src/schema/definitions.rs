@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{DEFINITIONS, definition_name, references, visit_references};
-use crate::{SchemaType, Type};
+use crate::{Property, SchemaType, Type};
 
 /// The definitions that the schemas of one document share.
 ///
@@ -26,6 +26,16 @@ impl Definitions {
             Type::Dict(value) => {
                 json!({"type": "object", "additionalProperties": self.schema_of(value)})
             }
+            Type::Moment(moment) => json!({"type": "string", "format": moment.format()}),
+            Type::Image => image(),
+            Type::Object(properties) => self.object(properties),
+            Type::Ranged(ranged) => {
+                let mut schema = self.schema_of(ranged.ty());
+                for (keyword, limit) in ranged.limits() {
+                    schema[keyword] = Value::Number(limit.clone());
+                }
+                schema
+            }
             Type::Literal(values) => literal(values),
             Type::Optional(inner) => {
                 json!({"anyOf": [self.schema_of(inner), {"type": "null"}]})
@@ -39,6 +49,27 @@ impl Definitions {
             }
             Type::Schema(known) => self.adopt(known),
         }
+    }
+
+    fn object(&mut self, properties: &[Property]) -> Value {
+        let (mut schemas, mut required) = (Map::new(), Vec::new());
+        for property in properties {
+            let mut schema = self.schema_of(&property.ty);
+            if let (Value::Object(schema), Some(description)) = (&mut schema, &property.description)
+            {
+                schema.insert("description".to_owned(), json!(description));
+            }
+            if !property.ty.is_optional() {
+                required.push(property.name.as_str());
+            }
+            schemas.insert(property.name.clone(), schema);
+        }
+        json!({
+            "type": "object",
+            "properties": schemas,
+            "required": required,
+            "additionalProperties": false,
+        })
     }
 
     /// Adds the definitions to the root of the document.
@@ -124,6 +155,26 @@ fn fresh(wanted: &str, taken: impl Fn(&str) -> bool) -> String {
         number += 1;
     }
     name
+}
+
+/// A picture as the library writes it.
+fn image() -> Value {
+    let one = |name: &str| {
+        json!({
+            "type": "object",
+            "properties": {name: {"type": "string"}},
+            "required": [name],
+            "additionalProperties": false,
+        })
+    };
+    json!({
+        "type": "object",
+        "properties": {
+            "media_type": {"type": "string"},
+            "source": {"oneOf": [one("url"), one("base64")]},
+        },
+        "required": ["media_type", "source"],
+    })
 }
 
 fn literal(values: &[Value]) -> Value {

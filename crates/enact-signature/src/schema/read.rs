@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::{DEFINITIONS, definition_name, reachable, references};
-use crate::Type;
 use crate::arrow::MAX_DEPTH;
+use crate::{Moment, Property, Type, ranged};
 
 /// What a schema may say without changing which values it allows.
 const ANNOTATIONS: [&str; 9] = [
@@ -44,6 +44,9 @@ impl Reader<'_> {
             Value::Object(object) if depth > 0 => object,
             _ => return self.keep(schema, name),
         };
+        if let Some(object) = self.object(object, name, depth) {
+            return object;
+        }
         self.simple(object, depth)
             .unwrap_or_else(|| self.keep(schema, name))
     }
@@ -83,20 +86,29 @@ impl Reader<'_> {
         }
         match object.get("type")? {
             Value::String(kind) => match kind.as_str() {
-                "string" if only(&["type"]) => Some(Type::Str),
+                "string" if only(&["type", "minLength", "maxLength"]) => limited(Type::Str, object),
+                "string" if only(&["type", "format"]) => {
+                    let format = object.get("format").and_then(Value::as_str)?;
+                    Moment::of_format(format).map(Type::Moment)
+                }
                 "boolean" if only(&["type"]) => Some(Type::Bool),
-                "number" if only(&["type", "format"]) => {
+                "number" if only(&["type", "format", "minimum", "maximum"]) => {
                     let format = object.get("format").and_then(Value::as_str);
-                    matches!(format, None | Some("float" | "double")).then_some(Type::Float)
+                    let is_plain = matches!(format, None | Some("float" | "double"));
+                    is_plain.then(|| limited(Type::Float, object)).flatten()
                 }
                 "integer" if only(&["type", "format", "minimum", "maximum"]) => {
-                    has_the_range_of_its_format(object).then_some(Type::Int)
+                    match has_the_range_of_its_format(object) {
+                        true => Some(Type::Int),
+                        false => limited(Type::Int, object),
+                    }
                 }
-                "array" if only(&["type", "items"]) => {
-                    Some(Type::list(match object.get("items") {
+                "array" if only(&["type", "items", "minItems", "maxItems"]) => {
+                    let item = match object.get("items") {
                         Some(items) => self.read(items, None, depth - 1),
                         None => Type::Any,
-                    }))
+                    };
+                    limited(Type::list(item), object)
                 }
                 "object" if only(&["type", "additionalProperties"]) => {
                     match object.get("additionalProperties") {
@@ -110,6 +122,50 @@ impl Reader<'_> {
             Value::Array(kinds) => self.one_of_kinds(object, kinds, depth),
             _ => None,
         }
+    }
+
+    /// An object with named properties; or a picture. One that has a name of its own keeps it, and
+    /// so does one whose properties may be null but not missing, or the other way round.
+    fn object(
+        &self,
+        object: &Map<String, Value>,
+        name: Option<&str>,
+        depth: usize,
+    ) -> Option<Type> {
+        let properties = object.get("properties")?.as_object()?;
+        if is_image(properties) {
+            return Some(Type::Image);
+        }
+        let is_known = |key: &String| {
+            let own = ["type", "properties", "required", "additionalProperties"];
+            own.contains(&key.as_str())
+        };
+        if name.is_some()
+            || !object
+                .keys()
+                .all(|key| is_known(key) || key == DEFINITIONS || key == "description")
+            || object.get("type")? != "object"
+            || object.get("additionalProperties")? != &Value::Bool(false)
+        {
+            return None;
+        }
+        let required = object.get("required").and_then(Value::as_array);
+        let required: Vec<&str> = required.map_or(Vec::new(), |names| {
+            names.iter().filter_map(Value::as_str).collect()
+        });
+        let mut read = Vec::new();
+        for (name, schema) in properties {
+            let ty = self.read(schema, None, depth - 1);
+            if ty.is_optional() == required.contains(&name.as_str()) {
+                return None;
+            }
+            let mut property = Property::new(name, ty);
+            let description = schema.get("description").and_then(Value::as_str);
+            property.description = description.map(str::to_owned);
+            read.push(property);
+        }
+        let has_all = required.iter().all(|name| properties.contains_key(*name));
+        has_all.then(|| Type::object(read).ok()).flatten()
     }
 
     /// `"type": ["string", "null"]`: each kind on its own, under the same other keywords (which
@@ -179,6 +235,29 @@ impl Reader<'_> {
         }
         Type::schema(name, kept)
     }
+}
+
+/// The type with the limits that a schema gives.
+fn limited(ty: Type, schema: &Map<String, Value>) -> Option<Type> {
+    let (least, most) = ranged::keywords(&ty)?;
+    let limit = |keyword: &str| match schema.get(keyword) {
+        None => Some(None),
+        Some(Value::Number(limit)) => Some(Some(limit.clone())),
+        Some(_) => None,
+    };
+    match (limit(least)?, limit(most)?) {
+        (None, None) => Some(ty),
+        (least, most) => ty.within(least, most).ok(),
+    }
+}
+
+/// What the library calls an image has these two properties, and no other object of it has.
+fn is_image(properties: &Map<String, Value>) -> bool {
+    let source = properties.get("source");
+    let is_source = source.is_some_and(|source| {
+        source.get("oneOf").is_some() || source.get("$ref") == Some(&"#/$defs/ImageSource".into())
+    });
+    is_source && properties.len() == 2 && properties.contains_key("media_type")
 }
 
 /// Null among the values is what `Optional` says.

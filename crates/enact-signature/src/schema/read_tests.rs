@@ -85,15 +85,20 @@ fn what_has_no_spelling_keeps_its_schema() {
         json!({"title": "Report", "type": "object", "properties": {}}),
         "Report",
     );
+    kept(json!({"type": "string", "format": "email"}), "email");
+    kept(json!({"type": "integer", "exclusiveMinimum": 0}), "integer");
+    // A title is a name, and names are shown.
     kept(
-        json!({"type": "string", "format": "date-time"}),
-        "date-time",
+        json!({"title": "P", "type": "object", "properties": {"a": {"type": "string"}},
+            "required": ["a"], "additionalProperties": false}),
+        "P",
     );
+    // Missing is one thing, null another.
     kept(
-        json!({"type": "integer", "format": "int64", "minimum": 1}),
-        "int64",
+        json!({"type": "object", "properties": {"a": {"type": "string"}},
+            "additionalProperties": false}),
+        "object",
     );
-    kept(json!({"type": "integer", "minimum": 0}), "integer");
     kept(
         json!({"type": "object", "additionalProperties": false}),
         "object",
@@ -109,6 +114,36 @@ fn what_has_no_spelling_keeps_its_schema() {
     );
     kept(json!(false), "value");
     kept(json!({"$ref": "#/$defs/Missing"}), "Missing");
+}
+
+#[test]
+fn limits_formats_and_properties_have_a_spelling() {
+    for (schema, spelling) in [
+        (json!({"type": "string", "format": "date-time"}), "datetime"),
+        (
+            json!({"type": "integer", "format": "int64", "minimum": 1}),
+            "int(1..)",
+        ),
+        (
+            json!({"type": "integer", "format": "uint8", "minimum": 0, "maximum": 10}),
+            "int(0..10)",
+        ),
+        (json!({"type": "number", "maximum": 0.5}), "float(..0.5)"),
+        (json!({"type": "string", "maxLength": 80}), "str(..80)"),
+        (
+            json!({"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}),
+            "list[int](2..2)",
+        ),
+        (
+            json!({"type": "object", "properties": {
+                "a": {"type": "string"},
+                "b": {"type": ["integer", "null"]},
+            }, "required": ["a"], "additionalProperties": false}),
+            "{a: str, b: Optional[int]}",
+        ),
+    ] {
+        assert_eq!(read(schema), Type::parse(spelling).unwrap(), "{spelling}");
+    }
 }
 
 #[test]

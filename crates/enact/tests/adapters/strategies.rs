@@ -2,7 +2,7 @@
 
 use enact::signature::{Field, Signature, Type, Values};
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Texts made of everything that means something to some adapter.
 pub(crate) fn hostile_text() -> impl Strategy<Value = String> {
@@ -121,6 +121,10 @@ fn finite() -> impl Strategy<Value = f64> {
     any::<f64>().prop_filter("JSON has no infinities", |f| f.is_finite())
 }
 
+fn shape(text: &str) -> Type {
+    Type::parse(text).unwrap()
+}
+
 /// A type and a value of it.
 fn typed() -> BoxedStrategy<(Type, Value)> {
     let leaf = prop_oneof![
@@ -140,6 +144,20 @@ fn typed() -> BoxedStrategy<(Type, Value)> {
         }),
         1 => hostile_text().prop_map(|text| (Type::union([Type::Int, Type::Str]), Value::from(text))),
         1 => any::<i64>().prop_map(|n| (Type::union([Type::Int, Type::Str]), Value::from(n))),
+        1 => hostile_text().prop_map(|text| (shape("str(0..)"), Value::from(text))),
+        1 => prop::sample::select(vec!["2025-01-31", "0001-12-31"])
+            .prop_map(|date| (shape("date"), Value::from(date))),
+        1 => prop::sample::select(vec!["14:30", "2025-01-31T14:30:00.5+01:00"])
+            .prop_map(|text| (shape("time | datetime"), Value::from(text))),
+        2 => (hostile_text(), any::<bool>()).prop_map(|(text, whole)| {
+            let person = json!({"name": text, "born": "2025-01-31"});
+            let value = if whole { json!({"name": text}) } else { person };
+            (shape("{name: str, born?: date}"), value)
+        }),
+        2 => prop::collection::vec(hostile_text(), 1..3).prop_map(|texts| {
+            let items: Vec<Value> = texts.iter().map(|text| json!({"a b": text})).collect();
+            (shape(r#"list[{"a b": str}](1..3)"#), Value::from(items))
+        }),
     ];
     (leaf, any::<bool>(), any::<bool>())
         .prop_map(|((ty, value), optional, null)| match (optional, null) {

@@ -11,7 +11,7 @@ use crate::place::Place;
 
 /// What `enact check` has against a text, without the path before each line.
 #[track_caller]
-fn problems(text: &str) -> Vec<String> {
+pub(super) fn problems(text: &str) -> Vec<String> {
     let place = Place::new();
     let path = write(&place, "agent.toml", text);
     let said = enact(["check", &path]).said();

@@ -34,7 +34,11 @@ fn the_schema_beside_the_documentation_is_that_of_the_command() {
 /// Every block of TOML is a file that its first line names.
 #[test]
 fn every_file_in_the_book_is_accepted() {
-    for name in ["guide/agent-files.md", "reference/agent-file.md"] {
+    for name in [
+        "guide/agent-files.md",
+        "guide/structured-data.md",
+        "reference/agent-file.md",
+    ] {
         let place = Place::new();
         std::fs::create_dir(place.files.path().join("notes")).unwrap();
         let text = page(name);

@@ -4,6 +4,7 @@ mod checked;
 mod documented;
 mod reaching;
 mod together;
+mod typed;
 mod used;
 
 use enact_test_server::{TestServer, Turn};

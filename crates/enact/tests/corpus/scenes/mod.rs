@@ -61,6 +61,7 @@ pub fn all() -> Vec<(&'static str, Run)> {
         ("timed_out", endings::timed_out()),
         ("answered_by", replies::answered_by()),
         ("predicted", replies::predicted()),
+        ("extracted", replies::extracted()),
         ("reasoned", replies::reasoned()),
     ]
 }

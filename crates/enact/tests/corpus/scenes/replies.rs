@@ -2,6 +2,7 @@
 
 use enact::model::{FinishReason, ModelErrorKind};
 use enact::run::Observation;
+use enact::signature::Property;
 use enact::{Field, Run, Type, values};
 use serde_json::json;
 
@@ -218,6 +219,27 @@ pub fn predicted() -> Run {
         .model_fails(ModelErrorKind::RateLimit)
         .crash()
         .model(said("no"))
+        .model(said(outputs))
+        .run()
+}
+
+/// Types of every form that is stored.
+pub fn extracted() -> Run {
+    let inputs = values! { text: "Ada, born in London on 10 December 1815." };
+    let arrow = "text, photo?: image -> people: list[{name: str(..40), born?: date}](1..)";
+    let mut started = opening("extracted", arrow, "json", inputs);
+    let city = Property::new("city", Type::Str).describe("Without the country.");
+    let places = Type::list(Type::object([city]).unwrap());
+    let places = places.within(None, Some(3.into())).unwrap();
+    let signature = &started.agent.signature;
+    started.agent.signature = signature
+        .append_output(Field::new("places", places))
+        .unwrap();
+    let wrong = r#"{"people": [{"name": "Ada", "born": "1815"}], "places": []}"#;
+    let outputs =
+        r#"{"people": [{"name": "Ada", "born": "1815-12-10"}], "places": [{"city": "London"}]}"#;
+    Player::begin(started)
+        .model(said(wrong))
         .model(said(outputs))
         .run()
 }
