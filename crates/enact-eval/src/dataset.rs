@@ -1,4 +1,4 @@
-//! Datasets: what an agent is asked, and what should come of it. JSON lines.
+//! Datasets: what an agent is asked, and what should come of it. JSON lines or CSV.
 
 use std::collections::HashMap;
 
@@ -6,6 +6,8 @@ use enact_core::signature::{Checked, Field, Validator};
 use enact_core::{Signature, TerminationReason, Values};
 use serde_json::Value;
 
+pub use crate::columns::{Column, Columns};
+use crate::csv;
 use crate::metric::Metric;
 
 /// What a line may hold.
@@ -39,6 +41,8 @@ pub struct Reading<'a> {
     pub metric: &'a Metric,
     /// Whether a model is there to judge.
     pub has_judge: bool,
+    /// The columns of flat examples.
+    pub columns: &'a Columns,
 }
 
 /// What is wrong with a line.
@@ -52,18 +56,62 @@ pub struct Problem {
 }
 
 impl Dataset {
-    /// Reads JSON lines. Everything that is wrong is told at once.
+    /// Reads JSON lines, each with `inputs` and `expected`, or flat. Everything that is wrong is told
+    /// at once.
     pub fn read(text: &str, reading: &Reading<'_>) -> Result<Self, Vec<Problem>> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let mut examples: Vec<Example> = Vec::new();
+        let lines = (1..).zip(text.lines());
+        let lines = lines.filter(|(_, content)| !content.trim().is_empty());
+        let empty = "there is no example: write one JSON object a line, such as {\"inputs\": {…}, \
+                     \"expected\": {…}}";
+        Self::gather(
+            lines.map(|(line, content)| (line, reading.line(content, line))),
+            empty,
+        )
+    }
+
+    /// Reads CSV: a header, and one flat example a row.
+    ///
+    /// ```
+    /// use enact_eval::Metric;
+    /// use enact_eval::dataset::{Columns, Dataset, Reading};
+    ///
+    /// let signature = enact::Signature::parse("question -> answer: int")?;
+    /// let columns = Columns::default();
+    /// let reading =
+    ///     Reading { signature: &signature, metric: &Metric::Exact, has_judge: false, columns: &columns };
+    /// let dataset = Dataset::read_csv("question,answer\n6 * 7?,42\n", &reading).unwrap();
+    /// assert_eq!(dataset.examples()[0].inputs, enact::values! { question: "6 * 7?" });
+    /// # Ok::<(), enact::signature::SignatureError>(())
+    /// ```
+    pub fn read_csv(text: &str, reading: &Reading<'_>) -> Result<Self, Vec<Problem>> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let problem = |(line, message)| vec![Problem { line, message }];
+        let mut rows = csv::rows(text).map_err(problem)?.into_iter();
+        let header = rows.next();
+        let header = header.map_or(Vec::new(), |row| row.cells);
+        let names: Vec<String> = header.iter().map(|cell| cell.trim().to_owned()).collect();
+        for (index, name) in names.iter().enumerate() {
+            if names[..index].contains(name) {
+                let message = format!("two columns are called `{name}`: give one another name");
+                return Err(problem((1, message)));
+            }
+        }
+        let examples = rows.map(|row| (row.line, reading.row(&names, row)));
+        let empty = "there is no example: write a header, such as `question,answer`, and one \
+                     example a row";
+        Self::gather(examples, empty)
+    }
+
+    fn gather(
+        examples: impl Iterator<Item = (usize, (Option<Example>, Vec<String>))>,
+        empty: &str,
+    ) -> Result<Self, Vec<Problem>> {
+        let mut read: Vec<Example> = Vec::new();
         let mut problems = Vec::new();
         let mut seen: HashMap<String, usize> = HashMap::new();
-        for (line, content) in (1..).zip(text.lines()) {
-            if content.trim().is_empty() {
-                continue;
-            }
+        for (line, (example, found)) in examples {
             let mut wrong = |message: String| problems.push(Problem { line, message });
-            let (example, found) = reading.example(content, line);
             for message in found {
                 wrong(message);
             }
@@ -74,20 +122,17 @@ impl Dataset {
                     "the id `{id}` is that of line {first}: give it another"
                 ));
             }
-            examples.push(example);
+            read.push(example);
         }
-        if examples.is_empty() && problems.is_empty() {
+        if read.is_empty() && problems.is_empty() {
             problems.push(Problem {
                 line: 1,
-                message: "there is no example: write one JSON object a line, such as \
-                          {\"inputs\": {…}, \"expected\": {…}}"
-                    .to_owned(),
+                message: empty.to_owned(),
             });
         }
-        if problems.is_empty() {
-            Ok(Self { examples })
-        } else {
-            Err(problems)
+        match problems.is_empty() {
+            true => Ok(Self { examples: read }),
+            false => Err(problems),
         }
     }
 
@@ -99,13 +144,61 @@ impl Dataset {
 
 impl Reading<'_> {
     /// The example of a line, as far as it can be read, and all that is wrong with it.
-    fn example(&self, content: &str, line: usize) -> (Option<Example>, Vec<String>) {
-        let mut fields = match serde_json::from_str::<Value>(content) {
-            Ok(Value::Object(fields)) => fields,
-            Ok(_) => return (None, vec!["not a JSON object".to_owned()]),
-            Err(error) => return (None, vec![format!("not JSON: {error}")]),
-        };
-        let mut problems = Vec::new();
+    fn line(&self, content: &str, line: usize) -> (Option<Example>, Vec<String>) {
+        match serde_json::from_str::<Value>(content) {
+            // A field of the signature may have the name of a key.
+            Ok(Value::Object(fields))
+                if !self.columns.are_named()
+                    && ["inputs", "expected"].iter().any(|key| {
+                        fields.contains_key(*key) && self.signature.field(key).is_none()
+                    }) =>
+            {
+                self.example(fields, line, Vec::new())
+            }
+            Ok(Value::Object(fields)) => {
+                let names: Vec<String> = fields.keys().cloned().collect();
+                self.flat(fields, &names, line)
+            }
+            Ok(_) => (None, vec!["not a JSON object".to_owned()]),
+            Err(error) => (None, vec![format!("not JSON: {error}")]),
+        }
+    }
+
+    fn row(&self, names: &[String], row: csv::Row) -> (Option<Example>, Vec<String>) {
+        if row.cells.len() != names.len() {
+            let (cells, columns) = (row.cells.len(), names.len());
+            let message = format!(
+                "the row has {cells} cells, and the header {columns}: put cells that contain \
+                 commas in quotes"
+            );
+            return (None, vec![message]);
+        }
+        let cells = names.iter().cloned().zip(row.cells);
+        let record = self.columns.of_texts(self.signature, cells);
+        self.flat(record, names, row.line)
+    }
+
+    /// A flat example with these columns, of which some may be empty.
+    fn flat(
+        &self,
+        record: Values,
+        columns: &[String],
+        line: usize,
+    ) -> (Option<Example>, Vec<String>) {
+        let mut problems = self.columns.missing(columns);
+        if !problems.is_empty() {
+            return (None, problems);
+        }
+        let fields = self.columns.nested(self.signature, record, &mut problems);
+        self.example(fields, line, problems)
+    }
+
+    fn example(
+        &self,
+        mut fields: Values,
+        line: usize,
+        mut problems: Vec<String>,
+    ) -> (Option<Example>, Vec<String>) {
         for name in fields.keys() {
             if !KEYS.contains(&name.as_str()) {
                 let known = KEYS.join(", ");
@@ -130,7 +223,7 @@ impl Reading<'_> {
         let expected = self.expected(&mut fields, &mut problems);
         if expected.is_none() && termination.is_none() && problems.is_empty() {
             problems.push(
-                "nothing is expected: give `expected` outputs, a `termination`, or both".to_owned(),
+                "nothing is expected: give expected outputs, a `termination`, or both".to_owned(),
             );
         }
         let example = Example {
@@ -252,113 +345,5 @@ fn typed(field: &Field, value: &mut Value) -> Result<(), String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use enact_core::values;
-
-    use super::*;
-
-    fn read_with(text: &str, metric: &Metric) -> Result<Dataset, Vec<String>> {
-        let signature = Signature::parse("question, k: int = 3 -> answer: int, note").unwrap();
-        let reading = Reading {
-            signature: &signature,
-            metric,
-            has_judge: false,
-        };
-        Dataset::read(text, &reading)
-            .map_err(|problems| problems.iter().map(ToString::to_string).collect())
-    }
-
-    fn read(text: &str) -> Result<Dataset, Vec<String>> {
-        read_with(text, &Metric::Exact)
-    }
-
-    #[test]
-    fn lines_are_examples() {
-        let dataset = read(
-            "\u{feff}{\"inputs\": {\"question\": \"6 * 7?\"}, \"expected\": {\"answer\": \"42\"}}\n\
-             \n\
-             {\"id\": \"b\", \"inputs\": {\"question\": \"?\", \"k\": \"5\"}, \"termination\": \"max_iterations\"}\r\n\
-             {\"id\": 7, \"inputs\": {\"question\": \"?\"}, \"expected\": {\"note\": \"x\"}, \"metric\": \"contains\"}",
-        )
-        .unwrap();
-        let [first, second, third] = dataset.examples() else {
-            panic!("{dataset:?}");
-        };
-        assert_eq!(first.id, "1");
-        assert_eq!(first.inputs, values! { question: "6 * 7?", k: 3 });
-        assert_eq!(
-            first.expected,
-            Some((values! { answer: 42 }, Metric::Exact))
-        );
-        assert_eq!((second.id.as_str(), &second.inputs["k"]), ("b", &5.into()));
-        assert_eq!(second.termination, Some(TerminationReason::MaxIterations));
-        assert_eq!(third.id, "7");
-        assert_eq!(third.expected.as_ref().unwrap().1, Metric::Contains);
-    }
-
-    #[test]
-    fn all_that_is_wrong_is_told_with_its_line() {
-        let problems = read(
-            "nonsense\n\
-             [1]\n\
-             {\"expected\": {\"answer\": 1}}\n\
-             {\"inputs\": {\"qestion\": \"?\"}, \"expected\": {\"answer\": \"many\", \"sum\": 1}}\n\
-             {\"id\": \"a\", \"inputs\": {\"question\": \"?\"}, \"expected\": {\"answer\": 1}}\n\
-             {\"id\": \"a\", \"inputs\": {\"question\": \"?\"}, \"expect\": {\"answer\": 1}}\n\
-             {\"inputs\": {\"question\": \"?\"}, \"termination\": \"sucess\"}\n\
-             {\"inputs\": {\"question\": \"?\"}, \"metric\": \"exact\"}\n\
-             {\"inputs\": {\"question\": \"?\"}}\n\
-             {\"inputs\": {\"question\": \"?\"}, \"expected\": {\"answer\": 1}, \"metric\": \"judge\"}\n\
-             {\"inputs\": {\"question\": \"?\", \"k\": \"x\"}, \"expected\": []}",
-        )
-        .unwrap_err();
-        let told = [
-            ("line 1: not JSON", ""),
-            ("line 2: not a JSON object", ""),
-            ("line 3: `inputs` are missing", ""),
-            (
-                "line 4: missing input `question`",
-                "did you mean `question`?",
-            ),
-            ("line 4: wrong `expected`: `answer`", "an integer"),
-            ("line 4: `expected` names `sum`", "answer, note"),
-            ("line 6: `expect` is not known", "expected"),
-            ("line 6: the id `a` is that of line 5", ""),
-            ("line 7: `termination`", "max_iterations"),
-            ("line 8: there is a `metric`", ""),
-            ("line 9: nothing is expected", ""),
-            ("line 10: the metric `judge` needs a model", "--judge"),
-            ("line 11: wrong inputs: `k`", "an integer"),
-            ("line 11: `expected` is not an object", ""),
-        ];
-        assert_eq!(problems.len(), told.len(), "{problems:#?}");
-        for (problem, (begin, holds)) in problems.iter().zip(told) {
-            assert!(problem.starts_with(begin), "{problem}");
-            assert!(problem.contains(holds), "{problem}");
-        }
-    }
-
-    #[test]
-    fn nothing_is_no_dataset() {
-        assert!(read("\n\n").unwrap_err()[0].contains("no example"));
-    }
-
-    #[test]
-    fn a_dataset_names_no_program() {
-        let line = |metric: &str| {
-            format!(
-                "{{\"inputs\": {{\"question\": \"?\"}}, \"expected\": {{\"answer\": 1}}, \
-                 \"metric\": {metric}}}"
-            )
-        };
-        let program = r#"{"command": {"program": "rm"}}"#;
-        let command: Metric = program.parse().unwrap();
-        for metric in [&Metric::Exact, &command] {
-            let problems = read_with(&line(program), metric).unwrap_err();
-            assert!(problems[0].contains("names no program"), "{problems:?}");
-        }
-        assert!(read(&line("\"command\"")).is_err());
-        let dataset = read_with(&line("\"command\""), &command).unwrap();
-        assert_eq!(dataset.examples()[0].expected.as_ref().unwrap().1, command);
-    }
-}
+#[path = "dataset_tests.rs"]
+mod tests;

@@ -2,7 +2,7 @@
 //!
 //! | module | what it holds |
 //! | --- | --- |
-//! | [`dataset`] | what an agent is asked, and what should come of it: JSON lines |
+//! | [`dataset`] | what an agent is asked, and what should come of it: JSON lines or CSV |
 //! | [`metric`] | how an answer is compared with what was expected |
 //! | [`figures`], [`coherence`] | what is counted of one run: a function of its log alone |
 //! | [`criteria`] | the five criteria, over all runs |
@@ -13,7 +13,7 @@
 //! ```
 //! use enact::model::{ScriptedModel, call};
 //! use enact::{ReAct, Values};
-//! use enact_eval::dataset::{Dataset, Reading};
+//! use enact_eval::dataset::{Columns, Dataset, Reading};
 //! use enact_eval::results::Results;
 //! use enact_eval::{Evaluator, Metric, Report, Tried};
 //! use futures_util::StreamExt as _;
@@ -25,7 +25,12 @@
 //! let model = ScriptedModel::new([call("submit", json!({"answer": 42}))]);
 //! let agent = ReAct::builder("question -> answer: int").model(model).build()?;
 //! let lines = r#"{"inputs": {"question": "6 * 7?"}, "expected": {"answer": 42}}"#;
-//! let reading = Reading { signature: agent.signature(), metric: &Metric::Exact, has_judge: false };
+//! let reading = Reading {
+//!     signature: agent.signature(),
+//!     metric: &Metric::Exact,
+//!     has_judge: false,
+//!     columns: &Columns::default(),
+//! };
 //! let dataset = Dataset::read(lines, &reading).map_err(|problems| problems[0].to_string())?;
 //!
 //! let Results { heading, known, mut writer } =
@@ -49,8 +54,10 @@
 //! ```
 
 pub mod coherence;
+mod columns;
 pub mod compare;
 pub mod criteria;
+mod csv;
 pub mod dataset;
 mod error;
 mod evaluator;

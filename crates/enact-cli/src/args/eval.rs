@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use enact_eval::Metric;
+use enact_eval::dataset::Column;
 
 use super::AgentArgs;
 
 const EVAL_EXAMPLES: &str = "\
-DATASET holds one JSON object a line:
+DATASET is a `.csv` file, whose header names inputs and outputs, or holds one JSON object a line:
+  {\"question\": \"6 * 7?\", \"answer\": \"42\"}
   {\"id\": \"q1\", \"inputs\": {\"question\": \"6 * 7?\"}, \"expected\": {\"answer\": \"42\"},
    \"termination\": \"success\", \"metric\": \"contains\"}
-Only `inputs`, and one of `expected` and `termination`, have to be there.
+In the second form only `inputs`, and one of `expected` and `termination`, have to be there.
 
 Metrics:
   exact, normalised, contains, json_subset, judge
@@ -22,6 +24,7 @@ Examples:
   enact eval questions.jsonl --tools calculator --model llama3.1
   enact eval questions.jsonl --signature \"question -> answer: float\" --metric numeric --html report.html
   enact eval questions.jsonl --agent agent.toml
+  enact eval mails.csv --inputs mail=text --outputs label
   enact eval questions.jsonl --metric judge --judge gpt-4o --json new.json
   enact eval compare old.json new.json
 
@@ -48,6 +51,15 @@ pub(crate) struct EvalArgs {
     /// What goes in and what must come out in every example; "question -> answer" unless given.
     #[arg(long, value_name = "SIGNATURE", conflicts_with = "agent_file")]
     pub(crate) signature: Option<String>,
+
+    /// Columns of a flat dataset that hold inputs, as NAME or FIELD=COLUMN; others are left out [default:
+    /// those named like fields].
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = column)]
+    pub(crate) inputs: Vec<Column>,
+
+    /// Columns that hold expected outputs, written in the same way.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = column)]
+    pub(crate) outputs: Vec<Column>,
 
     /// How answers are compared with what is expected, where a line does not say: a name, or a
     /// JSON object of a name and its options.
@@ -105,6 +117,14 @@ pub(crate) struct CompareArgs {
     /// Write the comparison as a web page.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+}
+
+fn column(text: &str) -> Result<Column, String> {
+    let Ok(column) = text.parse::<Column>();
+    match column.field.is_empty() || column.column.is_empty() {
+        true => Err("give the name of a column, or FIELD=COLUMN".to_owned()),
+        false => Ok(column),
+    }
 }
 
 fn metric(text: &str) -> Result<Metric, String> {

@@ -9,7 +9,7 @@ mod table;
 use std::path::Path;
 
 use enact::Signature;
-use enact_eval::dataset::{Dataset, Problem, Reading};
+use enact_eval::dataset::{Column, Columns, Dataset, Problem, Reading};
 use enact_eval::results::{Results, ResultsError};
 use enact_eval::{Evaluator, Judge, Report, Trial, Tried, html, percent};
 use futures_util::StreamExt as _;
@@ -22,8 +22,6 @@ use crate::run::Setup;
 use crate::view::{Screen, Stream, text};
 use crate::{agent, interrupt};
 
-/// What is asked and answered where nothing else was said.
-const USUAL: &str = "question -> answer";
 /// How many problems of a dataset are told.
 const TOLD: usize = 20;
 
@@ -41,9 +39,9 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
     };
     let signature = match &args.agent.file {
         Some(_) => None,
-        None => Some(args.signature.as_deref().unwrap_or(USUAL)),
+        None => Some(args.signature.clone().unwrap_or_else(|| usual(args))),
     };
-    let agent = agent::of_args(&args.agent, signature)?;
+    let agent = agent::of_args(&args.agent, signature.as_deref())?;
     // Before anybody is asked.
     let dataset = read_dataset(path, &agent.signature, args)?;
     let setup = Setup::new(agent, &args.agent, Probing::PATIENCE).await?;
@@ -126,6 +124,23 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
     Ok(verdict(args, &report))
 }
 
+/// What is asked and answered where nothing else was said: the columns that were named, or a question
+/// and an answer.
+fn usual(args: &EvalArgs) -> String {
+    let side = |columns: &[Column], usual: &str| match columns {
+        [] => usual.to_owned(),
+        columns => {
+            let fields = columns.iter().map(|column| column.field.as_str());
+            fields.collect::<Vec<_>>().join(", ")
+        }
+    };
+    let (inputs, outputs) = (
+        side(&args.inputs, "question"),
+        side(&args.outputs, "answer"),
+    );
+    format!("{inputs} -> {outputs}")
+}
+
 /// Whether enough answers are correct, if that was asked for.
 fn verdict(args: &EvalArgs, report: &Report) -> Exit {
     let Some(least) = args.min_accuracy else {
@@ -142,13 +157,24 @@ fn verdict(args: &EvalArgs, report: &Report) -> Exit {
 
 fn read_dataset(path: &Path, signature: &Signature, args: &EvalArgs) -> Result<Dataset, Failure> {
     let text = files::read(path, "the dataset")?;
+    let columns = Columns {
+        inputs: args.inputs.clone(),
+        outputs: args.outputs.clone(),
+    };
     let reading = Reading {
         signature,
         metric: &args.metric,
         has_judge: args.judge.is_some(),
+        columns: &columns,
     };
-    let dataset =
-        Dataset::read(&text, &reading).map_err(|problems| wrong_lines(path, &problems))?;
+    let is_csv = path
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+    let dataset = match is_csv {
+        true => Dataset::read_csv(&text, &reading),
+        false => Dataset::read(&text, &reading),
+    };
+    let dataset = dataset.map_err(|problems| wrong_lines(path, &problems))?;
     let is_scored = dataset.examples().iter().any(|one| one.expected.is_some());
     if args.min_accuracy.is_some() && !is_scored {
         let message = "`--min-accuracy` needs lines with `expected`: there is none";

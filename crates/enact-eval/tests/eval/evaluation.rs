@@ -7,7 +7,7 @@ use enact::model::{ModelErrorKind, ScriptStep, ScriptedModel, call, fail, say};
 use enact::run::store::MemoryStore;
 use enact::tool::Confirmation;
 use enact::{Builder, FnTool, ReAct, ToolError, Tools, Values, values};
-use enact_eval::dataset::{Dataset, Reading};
+use enact_eval::dataset::{Columns, Dataset, Reading};
 use enact_eval::results::{Results, ResultsError};
 use enact_eval::{Evaluator, Judge, Metric, Share, Status, Trial, Tried};
 use futures_util::StreamExt as _;
@@ -46,6 +46,7 @@ fn dataset(lines: &str) -> Dataset {
         signature: &signature,
         metric: &Metric::Exact,
         has_judge: true,
+        columns: &Columns::default(),
     };
     Dataset::read(lines, &reading).unwrap()
 }

@@ -4,7 +4,7 @@ use enact_test_server::TestServer;
 use serde_json::json;
 
 use super::bench::{Bench, double, doubles};
-use crate::command::enact;
+use crate::command::{asking, enact};
 
 #[test]
 fn every_wrong_line_is_told_before_anything_runs() {
@@ -82,4 +82,53 @@ fn wrong_commands_are_told_in_one_line() {
     assert!(said.error_line().contains("cannot be read"), "{said:?}");
     assert!(server.requests().is_empty());
     assert_eq!(bench.read("other.txt"), "my notes\n");
+}
+
+#[test]
+fn flat_lines_and_csv_are_evaluated() {
+    let lines = "{\"question\": \"Double 1, please.\", \"answer\": 2}\n\
+                 {\"question\": \"Double 2, please.\", \"answer\": 5}";
+    let bench = Bench::of_text(lines);
+    let server = TestServer::answering_blocking(doubles);
+    let report = bench.name("report.json");
+    let said = bench.eval(&server, ["--json", &report]).said();
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(bench.report("report.json")["accuracy"]["value"], 0.5);
+
+    let csv = bench.name("numbers.csv");
+    std::fs::write(&csv, "who,task,sum\nme,\"Double 3, please.\",6\n").unwrap();
+    let (report, store) = (bench.name("csv.json"), bench.name("runs.db"));
+    let args = [
+        "eval",
+        &csv,
+        "--inputs",
+        "question=task",
+        "--outputs",
+        "answer=sum",
+    ];
+    let typed = [
+        "--signature",
+        "question -> answer: int",
+        "--tools",
+        "calculator",
+    ];
+    let said = asking(&server, args)
+        .args(typed)
+        .args(["--json", &report])
+        .env("ENACT_STORE", &store)
+        .said();
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(bench.report("csv.json")["accuracy"]["value"], 1.0);
+
+    // Without a signature, the columns are the fields.
+    std::fs::write(&csv, "question,answer\n\"Double 3, please.\",6,7\n").unwrap();
+    let said = asking(&server, ["eval", &csv, "--inputs", "mail"]).said();
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(
+        said.stderr.contains("line 2: the row has 3 cells"),
+        "{said:?}"
+    );
+    std::fs::write(&csv, "question,answer\n\"Double 3, please.\",6\n").unwrap();
+    let said = asking(&server, ["eval", &csv, "--inputs", "mail"]).said();
+    assert!(said.stderr.contains("there is no `mail` here"), "{said:?}");
 }
