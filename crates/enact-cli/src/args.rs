@@ -232,7 +232,7 @@ pub(crate) enum FormArg {
 const RUN_EXAMPLES: &str = "\
 Inputs:
   name=value    the text itself; lists, dicts and numbers are read as the field's type asks
-  name=@file    the content of a file, without its last line break
+  name=@file    the content of a file, without its last line break; of an image, the image
   name=-        what comes on standard input, without its last line break
   name=@@text   the text `@text`
 

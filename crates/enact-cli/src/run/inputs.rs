@@ -6,6 +6,7 @@ use enact::signature::wrong_inputs;
 use enact::{Signature, Values};
 use serde_json::Value;
 
+use super::picture;
 use crate::exit::Failure;
 
 /// Where a value comes from.
@@ -18,11 +19,19 @@ enum Source<'a> {
 
 /// Inputs that were given, and not read yet.
 #[derive(Debug)]
-pub(super) struct Inputs<'a>(Vec<(&'a str, Source<'a>)>);
+pub(super) struct Inputs<'a> {
+    sources: Vec<(&'a str, Source<'a>)>,
+    /// The inputs that are images.
+    images: Vec<String>,
+}
 
 /// Takes the inputs apart, and checks their names.
 pub(super) fn check<'a>(given: &'a [String], signature: &Signature) -> Result<Inputs<'a>, Failure> {
     let mut sources: Vec<(&str, Source<'_>)> = Vec::new();
+    let images = signature.inputs().iter();
+    let images = images.filter(|field| picture::is_wanted(&field.ty));
+    let images: Vec<String> = images.map(|field| field.name.clone()).collect();
+    let is_image = |name: &str| images.iter().any(|known| known == name);
     let mut problems: Vec<String> = Vec::new();
     let mut add = |problem: String| {
         if !problems.contains(&problem) {
@@ -47,14 +56,24 @@ pub(super) fn check<'a>(given: &'a [String], signature: &Signature) -> Result<In
         }
         sources.push((name, source));
     }
+    for (name, source) in &sources {
+        if let Source::Text(text) = source
+            && is_image(name)
+            && let Err(problem) = picture::of_text(name, text)
+        {
+            problems.push(problem);
+        }
+    }
     // Names are checked before anything is read: a mistyped one must not wait for input.
     let names = sources
         .iter()
         .map(|(name, _)| ((*name).to_owned(), Value::Null));
     let checked = signature.check_inputs(names.collect()).map_err(|error| {
         let texts = sources.iter().filter_map(|(name, source)| match source {
-            Source::Text(text) => Some(((*name).to_owned(), crate::secrets::redact(text).into())),
-            Source::File(_) | Source::Stdin => None,
+            Source::Text(text) if !is_image(name) => {
+                Some(((*name).to_owned(), crate::secrets::redact(text).into()))
+            }
+            _ => None,
         });
         match wrong_inputs(signature, texts.collect()) {
             Some(problems) => error.with_wrong(problems),
@@ -65,17 +84,30 @@ pub(super) fn check<'a>(given: &'a [String], signature: &Signature) -> Result<In
         problems.push(error.to_string());
     }
     match problems.as_slice() {
-        [] => Ok(Inputs(sources)),
+        [] => Ok(Inputs { sources, images }),
         problems => Err(wrong(problems.join("; "))),
     }
 }
 
 impl Inputs<'_> {
-    /// Reads them. Every value stays text here: the types of the signature say what it means.
+    /// Reads them. Every value but an image stays text here: the types of the signature say what it
+    /// means.
     pub(super) fn read(self) -> Result<Values, Failure> {
         let mut values = Values::new();
-        for (name, source) in self.0 {
-            values.insert(name.to_owned(), Value::String(load(name, &source)?));
+        for (name, source) in self.sources {
+            let is_image = self.images.iter().any(|image| image == name);
+            let value = match (is_image, source) {
+                (true, Source::Text(text)) => picture::of_text(name, text).map_err(wrong)?,
+                (true, source) => {
+                    let (bytes, place) = load(name, &source)?;
+                    picture::of_bytes(&bytes).map_err(|problem| {
+                        wrong(format!("{place} for the input `{name}` {problem}"))
+                    })?
+                }
+                (false, Source::Text(text)) => text.into(),
+                (false, source) => text(name, &source)?.into(),
+            };
+            values.insert(name.to_owned(), value);
         }
         Ok(values)
     }
@@ -111,9 +143,10 @@ fn parse(argument: &str) -> Result<(&str, Source<'_>), Failure> {
     Ok((name, source))
 }
 
-fn load(name: &str, source: &Source<'_>) -> Result<String, Failure> {
+/// The bytes of a source, and what it is called.
+fn load(name: &str, source: &Source<'_>) -> Result<(Vec<u8>, String), Failure> {
     let (bytes, place) = match source {
-        Source::Text(text) => return Ok((*text).to_owned()),
+        Source::Text(text) => (Ok(text.as_bytes().to_vec()), "the text".to_owned()),
         Source::File(path) => (std::fs::read(path), format!("the file `{path}`")),
         Source::Stdin => {
             let mut bytes = Vec::new();
@@ -126,6 +159,11 @@ fn load(name: &str, source: &Source<'_>) -> Result<String, Failure> {
             "{place} for the input `{name}` cannot be read: {error}"
         ))
     })?;
+    Ok((bytes, place))
+}
+
+fn text(name: &str, source: &Source<'_>) -> Result<String, Failure> {
+    let (bytes, place) = load(name, source)?;
     let mut text = String::from_utf8(bytes)
         .map_err(|_| wrong(format!("{place} for the input `{name}` is not UTF-8 text")))?;
     // Editors and `echo` end a text with a line break that is not part of it.

@@ -103,3 +103,51 @@ fn truth_all_that_is_wrong_with_inputs_is_said_at_once() {
         assert!(said.error_line().contains(part), "{part} in {said:?}");
     }
 }
+
+/// The smallest PNG.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n....";
+
+#[test]
+fn images_are_sent_as_images() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cat");
+    std::fs::write(&path, PNG).unwrap();
+    let server = TestServer::start_blocking([submit()]);
+    let file = format!("photo=@{}", path.display());
+    let args = [
+        "photo: image, other: image | None -> a",
+        &file,
+        "other=https://example.org/dog.webp?x=1",
+        "--json",
+    ];
+    let said = run(&server, args).said();
+    assert_eq!(said.code, 0, "{said:?}");
+    let said = said.json();
+    let inputs = inputs_of(&said);
+    assert_eq!(inputs["photo"]["media_type"], "image/png");
+    assert_eq!(
+        inputs["other"],
+        json!({"media_type": "image/webp", "source": {"url": "https://example.org/dog.webp?x=1"}})
+    );
+    let sent = server.requests()[0].json()["messages"].to_string();
+    assert!(sent.contains("data:image/png;base64,iVBORw0KGgo"), "{sent}");
+    assert!(sent.contains("https://example.org/dog.webp?x=1"), "{sent}");
+}
+
+#[test]
+fn what_is_no_image_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notes.txt");
+    std::fs::write(&path, "notes").unwrap();
+    let server = TestServer::start_blocking([]);
+    let file = format!("photo=@{}", path.display());
+    for (given, words) in [
+        (file.as_str(), "is not a PNG, JPEG, GIF or WebP image"),
+        ("photo=cat.png", "write `photo=@FILE`"),
+        ("photo=@nothing.png", "cannot be read"),
+    ] {
+        let said = run(&server, ["photo: image -> a", given]).said();
+        assert_eq!(said.code, 2, "{said:?}");
+        assert!(said.error_line().contains(words), "{said:?}");
+    }
+}
