@@ -29,7 +29,7 @@ mod web;
 
 pub use calculator::{CalculatorError, calculator, evaluate};
 pub use clock::current_time;
-pub use files::{Files, FilesError};
+pub use files::{FileChange, Files, FilesError};
 pub use note::note;
 pub use observation::read_observation;
 pub use person::ask_user;

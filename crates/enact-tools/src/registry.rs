@@ -18,6 +18,7 @@ pub const NAMES: &[&str] = &[
     "search_files",
     "write_file",
     "append_file",
+    "edit_file",
 ];
 
 /// The names of the tools that need a folder.
@@ -27,6 +28,7 @@ pub const FILE_TOOL_NAMES: &[&str] = &[
     "search_files",
     "write_file",
     "append_file",
+    "edit_file",
 ];
 
 /// The names of the tools that reach further, and have to be told how far.
@@ -110,7 +112,7 @@ mod tests {
             pick(["zzz"], None).unwrap_err().to_string(),
             "unknown tool `zzz`: there are `ask_user`, `calculator`, `current_time`, `note`, \
              `read_observation`, `list_files`, `read_file`, `search_files`, `write_file`, \
-             `append_file`, `http_get`, `shell`"
+             `append_file`, `edit_file`, `http_get`, `shell`"
         );
         assert_eq!(
             pick(["shell"], None).unwrap_err().to_string(),

@@ -4,6 +4,7 @@
 //! `..`, not by an absolute path and not by a symbolic link. What the model is told never holds
 //! the folder's own path.
 
+mod change;
 mod folder;
 mod read;
 mod search;
@@ -20,8 +21,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+pub use self::change::FileChange;
 use self::folder::Folder;
 use super::off_thread;
+use enact_core::signature::Values;
 use enact_core::tool::{FnTool, ToolContext, ToolError, Tools};
 
 /// A folder that an agent may work in.
@@ -85,6 +88,17 @@ struct AppendArgs {
     text: String,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EditArgs {
+    /// Such as `notes/today.txt`; the file has to exist.
+    path: String,
+    /// The text to replace, exactly as the file has it; it must be there once.
+    old_text: String,
+    /// What takes its place; empty to delete it.
+    new_text: String,
+}
+
 impl Files {
     /// Opens a folder for an agent to work in.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, FilesError> {
@@ -101,11 +115,12 @@ impl Files {
     }
 
     /// All tools: `list_files`, `read_file`, `search_files`, and those that ask a person first,
-    /// `write_file` and `append_file`.
+    /// `write_file`, `append_file` and `edit_file`.
     pub fn tools(&self) -> Tools {
         self.reading_tools()
             .with(self.write_file())
             .with(self.append_file())
+            .with(self.edit_file())
     }
 
     /// The tools that change nothing.
@@ -178,6 +193,40 @@ impl Files {
         )
         .require_confirmation()
         .serial()
+    }
+
+    /// The tool `edit_file`: replaces a text that a file holds once, after a person agreed.
+    pub fn edit_file(&self) -> FnTool {
+        self.tool(
+            "edit_file",
+            "Edits a text file: replaces a text that it holds exactly once, and keeps the rest.",
+            |folder, args: EditArgs, _| write::edit(folder, &args),
+        )
+        .require_confirmation()
+        .serial()
+    }
+
+    /// What a call of `write_file`, `append_file` or `edit_file` with these arguments would make of
+    /// its file, so that a person can be shown a diff. `None` for other tools. Reads the file, and
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// When the call would fail, or the file is no text.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// use enact::tool::builtin::Files;
+    ///
+    /// std::fs::write(folder.path().join("a.txt"), "one\ntwo\n")?;
+    /// let files = Files::open(folder.path())?;
+    /// let args = enact::values! { path: "a.txt", old_text: "two", new_text: "2" };
+    /// let change = files.change("edit_file", &args)?.ok_or("no change")?;
+    /// assert_eq!(change.before.as_deref(), Some("one\ntwo\n"));
+    /// assert_eq!(change.after, "one\n2\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn change(&self, tool: &str, args: &Values) -> Result<Option<FileChange>, ToolError> {
+        change::of(&self.folder, tool, args)
     }
 
     fn tool<A, T>(

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::OpenOptions;
 
+use super::EditArgs;
+use super::change::{self, edited};
 use super::folder::{Folder, refusal, relative, shown};
+use super::read::text;
 use enact_core::tool::ToolError;
 
 /// The most that is written at once.
@@ -26,6 +29,15 @@ pub(super) fn append(folder: &Folder, path: &str, text: &str) -> Result<String, 
     let opened = folder.dir.open_with(&place.path, &options);
     let written = opened.and_then(|mut file| file.write_all(text.as_bytes()));
     place.told("appended to", text, written)
+}
+
+/// Replaces a text that a file holds once. Says what was done.
+pub(super) fn edit(folder: &Folder, args: &EditArgs) -> Result<String, ToolError> {
+    let before = text(folder, &relative(&args.path)?, change::MAX_BYTES)?;
+    let after = edited(&before, args)?;
+    let place = Place::prepare(folder, &args.path, "edited file", &after)?;
+    let written = folder.dir().write(&place.path, &after);
+    place.told("edited", &after, written)
 }
 
 /// Where text goes.
