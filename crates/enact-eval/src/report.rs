@@ -177,7 +177,7 @@ impl Line {
 impl Report {
     /// What was found out, line by line, with counts of tokens as the function writes them and a
     /// word on why the cost is not known.
-    pub fn lines(&self, count: impl Fn(u64) -> String, no_cost: &str) -> Vec<Line> {
+    pub fn lines(&self, count: impl Fn(u64) -> String, about_cost: &str) -> Vec<Line> {
         let mut lines = Vec::new();
         if let Some(accuracy) = &self.accuracy {
             let basis = format!(
@@ -205,7 +205,7 @@ impl Report {
                 basis,
             ));
         }
-        let mut spent = |who: &str, usage: &Usage, cost: Option<f64>, no_cost: &str| {
+        let mut spent = |who: &str, usage: &Usage, cost: Option<f64>, about_cost: &str| {
             let basis = format!(
                 "{} in ({} cached), {} out, {} requests",
                 count(usage.input_tokens),
@@ -215,11 +215,10 @@ impl Report {
             );
             let total = count(usage.input_tokens + usage.output_tokens);
             lines.push(Line::new(format!("tokens{who}"), total, basis));
-            let no_cost = if cost.is_none() { no_cost } else { "" };
             let cost = cost.map_or("unknown".to_owned(), |cost| format!("{cost:.4}"));
-            lines.push(Line::new(format!("cost{who}"), cost, no_cost));
+            lines.push(Line::new(format!("cost{who}"), cost, about_cost));
         };
-        spent("", &self.usage, self.cost, no_cost);
+        spent("", &self.usage, self.cost, about_cost);
         if self.judge_usage.requests > 0 {
             spent(" of the judge", &self.judge_usage, self.judge_cost, "");
         }

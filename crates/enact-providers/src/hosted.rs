@@ -32,7 +32,7 @@ pub fn is_hosted(base_url: &str) -> bool {
 }
 
 /// The host of an address, unless it is this machine.
-fn host(address: &str) -> Option<String> {
+pub(crate) fn host(address: &str) -> Option<String> {
     let url = Url::parse(address.trim()).ok()?;
     let host = url.host_str().filter(|host| !is_loopback(host));
     host.map(str::to_owned)

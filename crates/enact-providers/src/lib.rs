@@ -30,6 +30,7 @@ mod hosted;
 mod http;
 pub mod openai;
 mod portable;
+mod prices;
 mod probe;
 mod provider;
 
@@ -43,6 +44,7 @@ pub use self::genai::client::Genai;
 pub use self::hosted::is_hosted;
 pub use self::http::{Client, credentials};
 pub use self::openai::OpenAi;
+pub use self::prices::{PRICES_AS_OF, prices, prices_at};
 pub use self::probe::{WithCapabilities, probe};
 pub use self::provider::Provider;
 

@@ -144,13 +144,18 @@ impl Provider {
 
     fn may_be_keyless(&self, base_url: &str) -> bool {
         let is_openai = self.name == "openai";
-        self.is_local() || (is_openai && base_url != self.address(&|_| None))
+        self.is_local() || (is_openai && base_url != self.usual_address())
     }
 
     /// The model that is taken when nobody says which, if there is a usual one.
     pub fn usual_model(&self) -> Option<&'static str> {
         let usual = USUAL_MODELS.iter().find(|(name, _)| *name == self.name);
         usual.map(|(_, model)| *model)
+    }
+
+    /// Where it is asked unless the environment names another address.
+    pub(crate) fn usual_address(&self) -> String {
+        self.address(&|_| None)
     }
 
     /// Where it is asked.

@@ -32,7 +32,8 @@ impl Price {
     }
 }
 
-/// Prices by the name of the model. There are none but those that you put in: providers change them.
+/// Prices by the name of the model. A price also holds for dated versions of the model, and for those
+/// named `-latest` and `-preview`.
 ///
 /// ```
 /// use enact::model::Prices;
@@ -95,16 +96,36 @@ impl Prices {
         self.get(model).map(|price| price.of(usage))
     }
 
-    /// The price of a model: under its own name, or under the longest name that, followed by a
-    /// dash, begins it.
+    /// The price of a model: under its own name, or under the longest name that it is a version of,
+    /// such as `large` for `large-2026-11-15`, `large-20261115`, `large-latest` and
+    /// `large-preview-11-15`. Another model, such as `large-mini`, has a price of its own or none.
     pub fn get(&self, model: &str) -> Option<Price> {
-        let begins = |name: &str| {
-            let rest = model.strip_prefix(name);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-        };
-        let fitting = self.by_model.iter().filter(|(name, _)| begins(name));
+        let is_of = |name: &str| model.strip_prefix(name).is_some_and(is_version);
+        let fitting = self.by_model.iter().filter(|(name, _)| is_of(name));
         let longest = fitting.max_by_key(|(name, _)| name.len());
         longest.map(|(_, price)| *price)
+    }
+}
+
+/// Whether what follows the name of a model says which version it is, and not which model.
+fn is_version(suffix: &str) -> bool {
+    let Some(suffix) = suffix.strip_prefix('-') else {
+        return suffix.is_empty();
+    };
+    let mut parts = suffix.split('-').peekable();
+    let has_word = parts.next_if(|part| matches!(*part, "latest" | "preview"));
+    let digits = |part: &str| match part.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => part.len(),
+        false => 0,
+    };
+    let date: Vec<usize> = parts.map(digits).collect();
+    match date[..] {
+        [] => has_word.is_some(),
+        // A year and a month, a month and a day, a date, or a numbered revision.
+        [4 | 6 | 8] | [4, 2] | [4, 2, 2] => true,
+        [2, 2] => has_word == Some("preview"),
+        [3] => suffix.starts_with("00"),
+        _ => false,
     }
 }
 
@@ -152,6 +173,36 @@ mod tests {
             Some(0.1)
         );
         assert_eq!(prices.get("m-2026").map(|price| price.input), Some(1.0));
-        assert_eq!(prices.get("max"), None);
+        for version in [
+            "m",
+            "m-latest",
+            "m-preview",
+            "m-2026-11",
+            "m-2026-11-15",
+            "m-20261115",
+            "m-1115",
+            "m-preview-11-15",
+            "m-001",
+        ] {
+            assert_eq!(
+                prices.get(version).map(|price| price.input),
+                Some(1.0),
+                "{version}"
+            );
+        }
+        for other in [
+            "max",
+            "m-foo",
+            "m-4",
+            "m-4-1",
+            "m-32k",
+            "m-",
+            "m-latest-foo",
+            "m-2026-foo",
+            "m-123",
+            "m2026",
+        ] {
+            assert_eq!(prices.get(other), None, "{other}");
+        }
     }
 }
