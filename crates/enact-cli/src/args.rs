@@ -8,6 +8,7 @@ mod eval;
 mod limits;
 mod mcp;
 mod model;
+mod output;
 mod recording;
 mod rm;
 mod time;
@@ -25,6 +26,7 @@ pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
 pub(crate) use self::limits::{LimitArgs, usual_limits};
 pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
 pub(crate) use self::model::{AddArgs, ListArgs, ModelArgs, ModelCommand, PullArgs, RemoveArgs};
+pub(crate) use self::output::OutputArgs;
 pub(crate) use self::recording::RecordingArgs;
 pub(crate) use self::rm::RmArgs;
 pub(crate) use self::time::{Time, TimeBudget};
@@ -198,9 +200,8 @@ pub(crate) struct ResumeArgs {
     #[arg(long)]
     pub(crate) despite_damage: bool,
 
-    /// Print one JSON object instead of the steps.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 
     #[command(flatten)]
     pub(crate) recording: RecordingArgs,
@@ -264,11 +265,10 @@ pub(crate) struct RunArgs {
     pub(crate) inputs: Vec<String>,
 
     #[command(flatten)]
-    pub(crate) agent: AgentArgs,
+    pub(crate) output: OutputArgs,
 
-    /// Print one JSON object instead of the steps.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) agent: AgentArgs,
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use enact::{CancellationToken, Decision, Question, Run};
 
 use crate::editor::{Editor, Prompt, Recall};
 use crate::line::{self, Line};
+use crate::tools::preview;
 use crate::view::exact::{self, Extent};
 use crate::view::{Ink, Narrator, Screen, Stream, show_question, show_thought, text};
 
@@ -85,7 +86,8 @@ impl Person {
         if matches!(self, Self::Elsewhere(_)) {
             show_thought(screen, thought(run));
         }
-        let mut asked = show_question(screen, question, Extent::Ends);
+        let change = preview::change(run, question).await;
+        let mut asked = show_question(screen, question, change.as_ref(), Extent::Ends);
         // The first argument as the example: an edit names those that change.
         let argument = question.tool_call.args.keys().next();
         let argument = exact::spelled_out(argument.map_or("argument", String::as_str));
@@ -131,7 +133,7 @@ impl Person {
             };
             let wants_all = matches!(typed.trim().to_ascii_lowercase().as_str(), "s" | "show");
             if asked.is_cut && wants_all {
-                asked = show_question(screen, question, Extent::Whole);
+                asked = show_question(screen, question, change.as_ref(), Extent::Whole);
                 continue;
             }
             match decision(&typed, question) {

@@ -10,12 +10,12 @@ use enact::{Demo, Field, Signature, Type, Values};
 use super::file::{AgentFile, DemoEntry, FieldEntry, FieldsEntry, OneOrMore, SignatureEntry};
 use super::overlay::overlaid;
 use super::problem::Problem;
-use super::resolved::Agent;
+use super::resolved::{Agent, needs_price};
 use super::servers;
 use super::source::{Source, below};
 use crate::args::ToolArgs;
 use crate::exit::Failure;
-use crate::models::Named;
+use crate::models::{Named, built_in_price};
 
 /// A file that is being checked.
 pub(super) struct Check<'a> {
@@ -51,9 +51,15 @@ impl Check<'_> {
         self.member_names(&file);
         let has_prices = file.prices != Prices::default();
         if file.limits.cost_budget.is_some() && !has_prices {
-            let message = "a cost budget needs prices: say what a million tokens cost under \
-                           `[prices.MODEL]`";
-            self.wrong("/limits/cost_budget", message);
+            // Without a model in the file, it is known when the agent runs.
+            let is_priced = match &models[..] {
+                [] => true,
+                [only] => built_in_price(only).is_some(),
+                _ => false,
+            };
+            if !is_priced {
+                self.wrong("/limits/cost_budget", needs_price(&models));
+            }
         }
         let signature = signature?;
         self.demos(&file.demos, &signature);

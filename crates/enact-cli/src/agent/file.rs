@@ -55,7 +55,7 @@ pub(super) struct AgentFile {
     /// By which rules a run thinks and ends.
     #[serde(default)]
     pub(super) rules: RulesEntry,
-    /// What a million tokens of a model cost.
+    /// What a million tokens of a model cost, instead of the built-in prices.
     #[serde(default)]
     #[schemars(schema_with = "prices")]
     pub(super) prices: Prices,

@@ -14,7 +14,7 @@ use super::overlay::{overlaid, said};
 use crate::args::{AgentArgs, Asking, McpArgs, Replies, ToolArgs, usual_limits};
 use crate::exit::Failure;
 use crate::mcp::Noted;
-use crate::models::Named;
+use crate::models::{Named, built_in_price};
 
 /// An agent as far as it can be written down. Paths are absolute, and there are no secrets in it, so
 /// that a run can note it.
@@ -163,10 +163,6 @@ impl Agent {
         self.replies = overlaid(&self.replies, &replies)?;
         self.limits = args.limits.over(&self.limits)?;
         self.prices = prices(args)?.or(self.prices);
-        if self.limits.cost_budget.is_some() && self.prices.is_none() {
-            let message = "`--cost-budget` needs prices: give them with `--prices FILE`";
-            return Err(Failure::usage("prices", message));
-        }
         self.with_tools(&args.own, &args.mcp)
     }
 
@@ -196,6 +192,21 @@ impl Agent {
         self.approval.extend(allowed.chain(asked));
         self.mcp = Noted::with_flags(self.mcp, mcp)?;
         Ok(self)
+    }
+
+    /// Takes the built-in price where none is given, for it and for those that it may call: that of
+    /// a hosted model without others to fall back to, which may cost something else.
+    pub(crate) fn settle_prices(&mut self) -> Result<(), Failure> {
+        if let (None, [only]) = (&self.prices, &self.models[..]) {
+            self.prices = built_in_price(only);
+        }
+        if self.limits.cost_budget.is_some() && self.prices.is_none() {
+            return Err(Failure::usage("prices", needs_price(&self.models)));
+        }
+        let members = self.agents.iter_mut();
+        members
+            .map(|member| &mut member.agent)
+            .try_for_each(Self::settle_prices)
     }
 
     /// The variables whose values are secret to it and to those that it may call.
@@ -231,6 +242,18 @@ impl Agent {
             agent.settle_members(address);
         }
     }
+}
+
+/// Why a cost budget cannot be kept.
+pub(super) fn needs_price(models: &[Named]) -> String {
+    let name = match models {
+        [only] => format!("no price of `{}` is built in", only.name),
+        _ => "several models have no common price".to_owned(),
+    };
+    format!(
+        "a cost budget needs prices, and {name}: give them with `--prices FILE` or, in an agent file, \
+         under `[prices.MODEL]`"
+    )
 }
 
 /// Makes a path mean the same elsewhere: the run may be taken up from there.

@@ -36,15 +36,16 @@ pub(crate) struct LimitArgs {
     #[schemars(range(min = 1))]
     pub(crate) token_budget: Option<u64>,
 
-    /// What the run may cost, by the prices of `--prices`.
+    /// What the run may cost: in USD by the built-in prices, or by those of `--prices`.
     #[arg(long, value_name = "X", value_parser = money)]
     #[schemars(
-        description = "What the run may cost, by `prices`.",
+        description = "What the run may cost: in USD by the built-in prices, or by `prices`.",
         extend("exclusiveMinimum" = 0)
     )]
     pub(crate) cost_budget: Option<f64>,
 
-    /// A JSON file with what a million tokens cost: {"model": {"input": 2.5, "output": 10}}.
+    /// A JSON file with what a million tokens cost, instead of the built-in prices:
+    /// {"model": {"input": 2.5, "output": 10}}.
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) prices: Option<PathBuf>,

@@ -26,7 +26,7 @@ pub(crate) struct ToolArgs {
     pub(crate) tools: Vec<String>,
 
     /// A folder to work in, and not to leave. Hands over list_files, read_file, search_files,
-    /// write_file and append_file, unless `--tools` names some of them.
+    /// write_file, append_file and edit_file, unless `--tools` names some of them.
     #[arg(long, value_name = "DIR")]
     #[schemars(
         description = "A folder to work in, and not to leave. Hands over all tools for files, unless \

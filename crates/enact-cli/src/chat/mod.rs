@@ -26,7 +26,7 @@ use crate::run::{Setup, print_view, show_ending};
 use crate::runs::show_steps;
 use crate::tools::show_brief;
 use crate::trust::{self, Consent};
-use crate::view::{Ink, Narrator, Screen, Stream, text};
+use crate::view::{Ink, Narrator, Outputs, Screen, Stream, text};
 use crate::{agent, interrupt, store};
 
 /// What is asked and answered where nothing else was said.
@@ -194,7 +194,7 @@ impl Chat {
         let agent = &self.setup.agent;
         let ended = drive(agent, call, &narrator, &person, &interrupted, store).await;
         let outputs = Screen::new(Stream::Stdout);
-        let exit = print_view(&narrator, &outputs, &ended, store);
+        let exit = print_view(&narrator, Outputs::below(&outputs), &ended, store);
         let is_stopped = interrupted.is_cancelled();
         let run = match &ended {
             Ok(outcome) => Some(outcome.run()),
@@ -274,7 +274,7 @@ impl Chat {
         let narrator = Narrator::new(Screen::new(self.lines.stream_of_steps()), "");
         show_steps(&narrator, run);
         let store = self.setup.store.as_ref();
-        show_ending(&narrator, narrator.screen(), run, store, None);
+        show_ending(&narrator, Outputs::below(narrator.screen()), run, store, None);
     }
 
     /// Asks the last turn again.

@@ -16,7 +16,7 @@ use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::person::Person;
-use crate::view::{Ink, Narrator, Screen, Stream, show_outputs, text};
+use crate::view::{Ink, Narrator, Outputs, Screen, Stream, text};
 
 const SIGNATURE: &str = "task: str -> total: float, unpaid: list[str], report: Optional[str]";
 const TASK: &str = "Add up the invoices, say who has not paid, and write a short report.";
@@ -88,7 +88,7 @@ async fn play() -> anyhow::Result<Exit> {
     };
 
     screen.line("");
-    show_outputs(screen, prediction.values());
+    Outputs::below(screen).show(prediction.values());
     narrator.summary(prediction.run(), "done", Ink::Good);
     match prediction
         .values()

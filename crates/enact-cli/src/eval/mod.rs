@@ -106,7 +106,7 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
     let name = name.to_string_lossy();
     let report = Report::new(&heading, name, count, trials, prices.as_ref());
     let screen = Screen::new(Stream::Stdout);
-    table::show(&screen, &report, prices.is_some());
+    table::show(&screen, &report, &setup.plan);
     if let Some(path) = &args.json {
         files::write(path, &files::json(&report)?)?;
     }

@@ -1,7 +1,10 @@
 //! A report in lines.
 
 use enact_eval::{Report, Status};
+use enact_providers::PRICES_AS_OF;
 
+use crate::agent::Agent;
+use crate::models::built_in_price;
 use crate::view::text::grouped;
 use crate::view::{Ink, Screen, text};
 
@@ -9,12 +12,17 @@ use crate::view::{Ink, Screen, text};
 const TOLD: usize = 10;
 
 /// Shows a report.
-pub(super) fn show(screen: &Screen, report: &Report, has_prices: bool) {
-    let no_cost = match has_prices {
-        true => "the price file does not have the model",
-        false => "`--prices` names a file of prices",
+pub(super) fn show(screen: &Screen, report: &Report, plan: &Agent) {
+    let built_in = plan.models.first().and_then(built_in_price);
+    let about_cost = match (report.cost, &plan.prices) {
+        (Some(_), prices) if *prices == built_in => {
+            &format!("in USD, an estimate by the built-in prices of {PRICES_AS_OF}")
+        }
+        (Some(_), _) => "",
+        (None, Some(_)) => "the prices do not have the model",
+        (None, None) => "`--prices` names a file of prices",
     };
-    for line in report.lines(grouped, no_cost) {
+    for line in report.lines(grouped, about_cost) {
         let verdict = line
             .goal
             .map_or(String::new(), |(goal, is_met)| match is_met {

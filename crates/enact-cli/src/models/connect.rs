@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use enact::LanguageModel;
-use enact::model::{Cached, Fallback, Limited, ModelError, ModelErrorKind, OpenAi, Retrying};
+use enact::model::{
+    Cached, Fallback, Limited, ModelError, ModelErrorKind, OpenAi, Prices, Retrying,
+};
 use enact_providers::Provider;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -113,6 +115,20 @@ fn compatible(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
         false => client.with_replies_streamed(),
     };
     Ok(Arc::new(client))
+}
+
+/// The built-in price of a model that is asked at its provider.
+pub(crate) fn built_in_price(named: &Named) -> Option<Prices> {
+    let (provider, model) = match enact_providers::split(&named.name) {
+        Some((provider, model)) => (provider, model),
+        None => ("openai", named.name.as_str()),
+    };
+    let address = match &named.base_url {
+        Some(address) => address.clone(),
+        None => Provider::named(provider).ok()?.base_url(),
+    };
+    let price = enact_providers::prices_at(&address)?.get(model)?;
+    Some(Prices::new().with(model, price))
 }
 
 /// Whether nothing is known of the server that a model is asked at.

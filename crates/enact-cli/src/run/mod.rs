@@ -9,19 +9,18 @@ mod picture;
 mod setup;
 mod waiting;
 
-use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use enact::{Error, ErrorKind, Outcome, Run, TerminationReason, Values};
 use enact_sqlite::SqliteStore;
 
-use crate::args::RunArgs;
+use crate::args::{OutputArgs, RunArgs};
 use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::models::Probing;
 use crate::person::Person;
 use crate::report::{self, Status};
-use crate::view::{Ink, Narrator, Screen, Stream, show_outputs, show_waiting, spoken_reason};
+use crate::view::{Form, Ink, Narrator, Outputs, Screen, Stream, show_waiting, spoken_reason};
 use crate::{agent, interrupt};
 
 pub(crate) use self::deeds::deeds;
@@ -31,7 +30,7 @@ pub(crate) use self::waiting::{about, agent_name, asked_in_short, continued, fir
 /// Runs an agent and shows what came of it.
 pub(crate) async fn execute(args: &RunArgs) -> Result<Exit, Failure> {
     let ended = run(args).await;
-    ended.or_else(|failure| Ok(report::fail(None, &failure, args.json)))
+    ended.or_else(|failure| Ok(report::fail(None, &failure, args.output.json)))
 }
 
 async fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -46,27 +45,18 @@ async fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let setup = Setup::new(agent, &args.agent, Probing::PATIENCE).await?;
     let inputs = inputs.read()?;
     let store = setup.store.as_ref();
-    let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), &setup.model));
+    let narrator = Arc::new(Narrator::new(args.output.steps(), &setup.model));
     let person = Person::here(&narrator);
     let interrupted = interrupt::watch();
     let call = setup.call(inputs, &setup.history, store);
     let ended = drive(&setup.agent, call, &narrator, &person, &interrupted, store).await;
     setup.servers.shutdown().await;
-    Ok(print_ending(args.json, &narrator, &ended, store))
-}
-
-/// Where the steps are told: not where the one JSON object goes.
-pub(crate) fn stream(is_json: bool) -> Stream {
-    match (is_json, std::io::stderr().is_terminal()) {
-        (false, _) => Stream::Stdout,
-        (true, true) => Stream::Stderr,
-        (true, false) => Stream::Nowhere,
-    }
+    Ok(print_ending(args.output, &narrator, &ended, store))
 }
 
 /// Shows what came of a run, in the form that was asked for.
 pub(crate) fn print_ending(
-    is_json: bool,
+    output: OutputArgs,
     narrator: &Narrator,
     ended: &Result<Outcome<Values>, Error>,
     store: Option<&SqliteStore>,
@@ -75,12 +65,17 @@ pub(crate) fn print_ending(
         && error.kind() == ErrorKind::Answer
         && let Some(run) = error.run()
     {
-        return print_refusal(is_json, narrator, (run, &Failure::from(error)), store);
+        return print_refusal(output, narrator, (run, &Failure::from(error)), store);
     }
-    if is_json {
+    if output.json {
         print_object(ended)
     } else {
-        print_view(narrator, narrator.screen(), ended, store)
+        let screen = output.screen(Stream::Stdout);
+        let outputs = Outputs {
+            screen: &screen,
+            form: output.form(),
+        };
+        print_view(narrator, outputs, ended, store)
     }
 }
 
@@ -105,19 +100,19 @@ fn print_object(ended: &Result<Outcome<Values>, Error>) -> Exit {
 
 /// Reports that an answer does not fit. If the run is not over, it waits for another one.
 pub(crate) fn print_refusal(
-    is_json: bool,
+    output: OutputArgs,
     narrator: &Narrator,
     (run, failure): (&Run, &Failure),
     store: Option<&SqliteStore>,
 ) -> Exit {
     if run.termination().is_some() {
-        return report::fail(Some(run), failure, is_json);
+        return report::fail(Some(run), failure, output.json);
     }
-    if is_json {
+    if output.json {
         let status = Status::Refused(&run.open_questions(), failure);
         report::print(&report::object(Some(run), status));
     } else {
-        show_ending(narrator, narrator.screen(), run, store, None);
+        show_ending(narrator, Outputs::below(narrator.screen()), run, store, None);
     }
     failure.print();
     Exit::Paused
@@ -127,7 +122,7 @@ pub(crate) fn print_refusal(
 /// what it took.
 pub(crate) fn show_ending(
     narrator: &Narrator,
-    outputs: &Screen,
+    outputs: Outputs<'_>,
     run: &Run,
     store: Option<&SqliteStore>,
     note: Option<&str>,
@@ -135,18 +130,29 @@ pub(crate) fn show_ending(
     let screen = narrator.screen();
     screen.idle();
     if let Some(values) = run.outputs() {
-        screen.line("");
-        show_outputs(outputs, values);
+        if outputs.form == Form::Named {
+            screen.line("");
+        }
+        outputs.show(values);
     }
     let questions = match run.termination() {
         Some(_) => Vec::new(),
         None => run.open_questions(),
     };
+    // A question and how to answer it are shown even where the steps are not.
+    let stderr;
+    let asking = match screen.is_anywhere() {
+        true => screen,
+        false => {
+            stderr = Screen::new(Stream::Stderr);
+            &stderr
+        }
+    };
     for question in &questions {
-        show_waiting(screen, question, &waiting::ways(run, question, store));
+        show_waiting(asking, question, &waiting::ways(run, question, store));
     }
     if let Some(note) = note {
-        screen.line(&screen.paint(Ink::Quiet, note));
+        asking.line(&asking.paint(Ink::Quiet, note));
     }
     let (ending, ink) = match run.termination() {
         Some(TerminationReason::Success) => ("done", Ink::Good),
@@ -160,7 +166,7 @@ pub(crate) fn show_ending(
 /// Shows what came of a run to a person; the outputs may go to a screen of their own.
 pub(crate) fn print_view(
     narrator: &Narrator,
-    outputs: &Screen,
+    outputs: Outputs<'_>,
     ended: &Result<Outcome<Values>, Error>,
     store: Option<&SqliteStore>,
 ) -> Exit {

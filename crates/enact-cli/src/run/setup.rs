@@ -64,6 +64,7 @@ impl Setup {
         let is_probed = is_probed && asked.models.first().is_some_and(is_unknown);
         plan.models = asked.models;
         plan.settle_members(asked.address.as_deref());
+        plan.settle_prices()?;
         if let Some(noted) = &mut plan.mcp {
             noted.own = own.names().map(str::to_owned).collect();
         }

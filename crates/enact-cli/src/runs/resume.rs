@@ -14,15 +14,15 @@ use crate::exit::{Exit, Failure};
 use crate::person::Person;
 use crate::report;
 use crate::report::Status;
-use crate::run::{Setup, about, print_ending, print_refusal, stream};
+use crate::run::{Setup, about, print_ending, print_refusal};
 use crate::trust::{self, Consent};
-use crate::view::{Ink, Narrator, Screen, text};
+use crate::view::{Ink, Narrator, text};
 use crate::{interrupt, store};
 
 /// Goes on with a run that is kept.
 pub(crate) async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let ended = resumed(args).await;
-    ended.or_else(|failure| Ok(report::fail(None, &failure, args.json)))
+    ended.or_else(|failure| Ok(report::fail(None, &failure, args.output.json)))
 }
 
 async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
@@ -32,7 +32,7 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
         None => waiting(&store).await?,
     };
     let stored = store::load(&store, &id).await?;
-    let narrator = Narrator::new(Screen::new(stream(args.json)), "");
+    let narrator = Narrator::new(args.output.steps(), "");
     if args.run.is_none() {
         let name = text::one_line(store::short(&id));
         let chosen = format!("resuming {name}: {}", about(&stored.run));
@@ -49,7 +49,7 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
     let decisions = match decisions(args, &stored.run) {
         Ok(decisions) => decisions,
         Err(Wrong::Command(failure)) => {
-            if args.json {
+            if args.output.json {
                 let open = stored.run.open_questions();
                 let status = Status::Refused(&open, &failure);
                 report::print(&report::object(Some(&stored.run), status));
@@ -60,21 +60,21 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
             // Whoever is at work on the run may have answered it just now: then that is to be told.
             store.acquire(&id).await?;
             let refused = (&stored.run, &failure);
-            return Ok(print_refusal(args.json, &narrator, refused, Some(&store)));
+            return Ok(print_refusal(args.output, &narrator, refused, Some(&store)));
         }
     };
     if stored.run.termination().is_some() && stored.damage.is_none() {
         return Ok(over(args, stored.run, &store));
     }
     let key = trust::key();
-    let consent = match (args.trust, args.json) {
+    let consent = match (args.trust, args.output.json) {
         (true, _) => Consent::Given,
         (false, true) => Consent::Refuse,
         (false, false) => Consent::Ask,
     };
     trust::check(&stored.run, key.as_ref(), consent, &narrator).await?;
     let (agent, model, servers) = Setup::rebuild(&stored.run, &store, args, key).await?;
-    let narrator = Arc::new(Narrator::new(Screen::new(stream(args.json)), model));
+    let narrator = Arc::new(Narrator::new(args.output.steps(), model));
     // Nobody can decide about a call without what was done so far.
     for record in stored.run.records() {
         narrator.follow(record);
@@ -91,7 +91,7 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
     }
     let ended = drive(&agent, call, &narrator, &person, &interrupted, Some(&store)).await;
     servers.shutdown().await;
-    Ok(print_ending(args.json, &narrator, &ended, Some(&store)))
+    Ok(print_ending(args.output, &narrator, &ended, Some(&store)))
 }
 
 /// The newest run that waits for an answer.
@@ -115,10 +115,10 @@ async fn waiting(store: &SqliteStore) -> Result<String, Failure> {
 /// Shows what a run that is over came to. Its servers and its model have no part in that.
 fn over(args: &ResumeArgs, run: Run, store: &SqliteStore) -> Exit {
     let model = run.started().agent.model.clone();
-    let narrator = Narrator::new(Screen::new(stream(args.json)), model);
+    let narrator = Narrator::new(args.output.steps(), model);
     for record in run.records() {
         narrator.follow(record);
     }
     let ended = Prediction::<Values>::try_from(run).map(Outcome::Finished);
-    print_ending(args.json, &narrator, &ended, Some(store))
+    print_ending(args.output, &narrator, &ended, Some(store))
 }

@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::report::{self, Status};
 use crate::run::{continued, show_ending};
 use crate::store;
-use crate::view::{Narrator, Screen, Stream, exact};
+use crate::view::{Narrator, Outputs, Screen, Stream, exact};
 
 /// Shows a run that is kept.
 pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
@@ -50,7 +50,7 @@ async fn trace(run: &Run, store: &SqliteStore) -> Result<(), Failure> {
     let note = note(run, store).await?;
     show_ending(
         &narrator,
-        narrator.screen(),
+        Outputs::below(narrator.screen()),
         run,
         Some(store),
         note.as_deref(),
@@ -64,6 +64,7 @@ pub(crate) fn show_steps(narrator: &Narrator, run: &Run) {
         narrator.follow(record);
         narrator.figures(run, record);
     }
+    narrator.tell_failure();
 }
 
 /// What to know of a run that is neither over nor waiting.

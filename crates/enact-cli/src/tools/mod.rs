@@ -1,6 +1,7 @@
 //! The tools that the command has itself, and `enact tools`.
 
 mod list;
+pub(crate) mod preview;
 mod reach;
 
 use std::path::Path;

@@ -118,7 +118,23 @@ fn ends(screen: &Screen) -> (usize, usize) {
 pub(crate) fn text(screen: &Screen, text: &str, width: Option<usize>, extent: Extent) -> Shown {
     let characters = text.chars().count();
     let lines = text.lines().count();
-    let mut rows = rows(text, width, extent);
+    let shown = bounded(screen, rows(text, width, extent), extent);
+    let length = (lines > 1 || shown.is_cut).then(|| {
+        let counted = |count: usize, noun: &str| match count {
+            1 => format!("1 {noun}"),
+            count => format!("{} {noun}s", grouped(count as u64)),
+        };
+        format!(
+            "{}, {}",
+            counted(lines, "line"),
+            counted(characters, "character")
+        )
+    });
+    Shown { length, ..shown }
+}
+
+/// Rows as they are shown: the first and the last, if there are many.
+pub(super) fn bounded(screen: &Screen, mut rows: Vec<Row>, extent: Extent) -> Shown {
     let mut is_cut = rows.iter().any(|row| row.is_cut);
     let (head, tail) = ends(screen);
     if extent == Extent::Ends && rows.len() > head + tail {
@@ -131,31 +147,48 @@ pub(crate) fn text(screen: &Screen, text: &str, width: Option<usize>, extent: Ex
         rows.splice(middle, [note]);
         is_cut = true;
     }
-    let length = (lines > 1 || is_cut).then(|| {
-        let counted = |count: usize, noun: &str| match count {
-            1 => format!("1 {noun}"),
-            count => format!("{} {noun}s", grouped(count as u64)),
-        };
-        format!(
-            "{}, {}",
-            counted(lines, "line"),
-            counted(characters, "character")
-        )
-    });
     let rows = rows
         .iter()
-        .map(|row| (painted(&row.cells, screen, None), row.continues));
+        .map(|row| (painted(&row.cells, screen, row.ink), row.continues));
     Shown {
         rows: rows.collect(),
         is_cut,
-        length,
+        length: None,
     }
+}
+
+/// One line of a text, and its colour if it has one.
+pub(super) struct Line<'a> {
+    pub(super) text: &'a str,
+    pub(super) ink: Option<Ink>,
+}
+
+/// A line in rows, broken at this width if there is one.
+pub(super) fn broken(line: Line<'_>, width: Option<usize>, extent: Extent) -> Vec<Row> {
+    let mut rows = Vec::new();
+    match width {
+        Some(width) => add_broken(cells(line.text), width, &mut rows),
+        None => {
+            let (cells, is_cut) = shortened(cells(line.text), LINE_HEAD, LINE_TAIL, extent);
+            rows.push(Row {
+                is_cut,
+                characters: line.text.chars().count(),
+                cells,
+                ..Row::default()
+            });
+        }
+    }
+    for row in &mut rows {
+        row.ink = line.ink;
+    }
+    rows
 }
 
 /// What fits on one line of the screen.
 #[derive(Debug, Default)]
-struct Row {
+pub(super) struct Row {
     cells: Vec<Cell>,
+    ink: Option<Ink>,
     continues: bool,
     is_cut: bool,
     characters: usize,
@@ -183,18 +216,11 @@ fn rows(text: &str, width: Option<usize>, extent: Extent) -> Vec<Row> {
             continue;
         }
         add_blank(std::mem::take(&mut blank), &mut rows);
-        match width {
-            Some(width) => add_broken(cells(line), width, &mut rows),
-            None => {
-                let (cells, is_cut) = shortened(cells(line), LINE_HEAD, LINE_TAIL, extent);
-                rows.push(Row {
-                    is_cut,
-                    characters: line.chars().count(),
-                    cells,
-                    continues: false,
-                });
-            }
-        }
+        let line = Line {
+            text: line,
+            ink: None,
+        };
+        rows.extend(broken(line, width, extent));
     }
     add_blank(blank, &mut rows);
     rows
@@ -226,7 +252,7 @@ fn add_broken(cells: Vec<Cell>, width: usize, rows: &mut Vec<Row>) {
             characters: cells.iter().map(|cell| cell.characters).sum(),
             cells,
             continues,
-            is_cut: false,
+            ..Row::default()
         });
         continues = true;
     };

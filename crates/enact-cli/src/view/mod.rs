@@ -1,7 +1,9 @@
 //! What a person sees of a run.
 
 mod cell;
+mod diff;
 pub(crate) mod exact;
+mod markdown;
 mod narrator;
 mod question;
 mod screen;
@@ -11,4 +13,4 @@ mod values;
 pub(crate) use narrator::{Narrator, spoken_reason, tokens};
 pub(crate) use question::{Way, show_deed, show_question, show_thought, show_waiting};
 pub(crate) use screen::{Ink, Screen, Stream};
-pub(crate) use values::{call_line, show_outputs};
+pub(crate) use values::{Form, Outputs, call_line};

@@ -2,13 +2,15 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use enact::adapter::Repair;
-use enact::model::{ANSWERED_BY_CACHE, Reply, Usage};
+use enact::adapter::{Piece, Repair};
+use enact::model::{ANSWERED_BY_CACHE, ModelErrorKind, Reply, Usage};
 use enact::run::{
     Answerer, AskedQuestion, Change, Observation, PredictorName, Reading, Record, Remark, Replied,
     Step, StepOutcome,
 };
 use enact::{Decision, Run, TerminationReason, Update, Values};
+
+use enact::providers;
 
 use super::screen::{Ink, Screen};
 use super::values::call_line;
@@ -18,12 +20,14 @@ use super::{exact, text};
 const THOUGHT_LINES: usize = 20;
 const OBSERVATION_LINES: usize = 5;
 const INDENT: &str = "   ";
-/// The characters that a person sees of what is being written.
+/// The characters that a person sees of a thought that is being written.
 const TAIL: usize = 60;
+/// The most characters that are looked at of an output that is being written, which fill a screen.
+const LIVE: usize = 8_000;
 
-/// The end of a text.
-fn tail(text: &str) -> &str {
-    let start = text.char_indices().rev().nth(TAIL);
+/// The last characters of a text.
+fn tail(text: &str, characters: usize) -> &str {
+    let start = text.char_indices().rev().nth(characters);
     &text[start.map_or(0, |(at, _)| at)..]
 }
 
@@ -41,7 +45,9 @@ struct Told {
     /// The run that is shown.
     run: Option<Run>,
     /// What the model is writing.
-    writing: String,
+    writing: Option<(Piece, String)>,
+    /// A failure of the model that the run may yet survive.
+    failure: Option<(ModelErrorKind, String)>,
 }
 
 /// What joins a result to its call where there are several: results come as they come.
@@ -86,15 +92,38 @@ impl Narrator {
                 PredictorName::Judge => format!("asking {} how the task stands", self.model),
             }),
             Update::Progress { message, .. } => self.screen.busy(message),
-            Update::Writing { text, .. } => {
-                let mut told = self.told();
-                told.writing.push_str(text);
-                self.screen.busy(tail(&told.writing));
-            }
-            Update::Written { .. } | Update::TakenBack { .. } => self.told().writing.clear(),
+            Update::Writing { piece, text } => self.writing(piece, text),
+            Update::Written { .. } | Update::TakenBack { .. } => self.told().writing = None,
             Update::Recorded { record } => self.follow(record),
             _ => {}
         }
+    }
+
+    /// Shows what is being written: the end of a thought in a line, an output where it will stand.
+    fn writing(&self, piece: &Piece, more: &str) {
+        let mut told = self.told();
+        let begun = told.writing.take().filter(|(known, _)| known == piece);
+        let (piece, mut written) = begun.unwrap_or_else(|| (piece.clone(), String::new()));
+        written.push_str(more);
+        match &piece {
+            Piece::Output(name) => self.screen.live(&self.growing(name, &written)),
+            _ => self.screen.busy(tail(&written, TAIL)),
+        }
+        told.writing = Some((piece, written));
+    }
+
+    /// The lines of an output that is being written, as many of the last ones as fit on the screen.
+    fn growing(&self, name: &str, written: &str) -> Vec<String> {
+        let mut lines = text::lines(tail(written, LIVE), self.screen.room(2));
+        let height = self.screen.height().unwrap_or(24);
+        let fitting = height.saturating_sub(4).max(3);
+        lines.drain(..lines.len().saturating_sub(fitting));
+        for line in &mut lines {
+            line.insert_str(0, "  ");
+        }
+        let label = self.screen.paint(Ink::Good, &format!("{name}:"));
+        lines.insert(0, label);
+        lines
     }
 
     /// Tells what was written down, from the beginning of a run on.
@@ -115,8 +144,34 @@ impl Narrator {
         self.told().run = run;
     }
 
+    /// Tells the last failure of a model, if it was not told: nothing else will.
+    pub(crate) fn tell_failure(&self) {
+        let failure = self.told().failure.take();
+        if let Some((kind, message)) = failure {
+            self.aside(&format!("the model failed ({}): {message}", kind.as_str()));
+        }
+    }
+
     fn changed(&self, run: &Run, change: &Change) {
         let step = run.steps().last();
+        // A failure that ends the run is the error of the command.
+        match change {
+            Change::AdapterChanged { adapter, why, .. } => {
+                let failure = self.told().failure.take();
+                let why = match failure.map(|(kind, _)| kind) {
+                    Some(ModelErrorKind::ToolsRefused) => {
+                        "the server takes no tools with this model"
+                    }
+                    Some(ModelErrorKind::FormatRefused) => {
+                        "the server does not hold this model to a response schema"
+                    }
+                    _ => why,
+                };
+                self.aside(&format!("{why}: continues with the `{adapter}` adapter"));
+            }
+            Change::Ended { .. } => {}
+            _ => self.tell_failure(),
+        }
         match (change, step) {
             (Change::Step, Some(step)) => {
                 self.step(step);
@@ -124,7 +179,7 @@ impl Narrator {
             }
             (Change::Reply(replied), _) => self.reply(replied),
             (Change::Failure { kind, message, .. }, _) => {
-                self.aside(&format!("the model failed ({}): {message}", kind.as_str()));
+                self.told().failure = Some((*kind, message.clone()));
             }
             (Change::CallStarted { .. }, Some(step)) => {
                 if let Some(activity) = activity(step) {
@@ -143,9 +198,6 @@ impl Narrator {
             (Change::ToolsChanged, _) => {
                 let names: Vec<&str> = run.tools().iter().map(|tool| tool.name.as_str()).collect();
                 self.aside(&format!("the tools have changed: {}", names.join(", ")));
-            }
-            (Change::AdapterChanged { adapter, why, .. }, _) => {
-                self.aside(&format!("continues with the `{adapter}` adapter: {why}"));
             }
             (Change::Withdrawn { .. }, _) => self.aside("an answer was taken back"),
             (Change::LoopEnded { reason }, _) => self.aside(&format!(
@@ -328,6 +380,9 @@ impl Narrator {
         if let Some(tokens) = tokens(&run.usage()) {
             told.push_str(&format!(" · {tokens}"));
         }
+        if let Some(cost) = cost(run) {
+            told.push_str(&format!(" · {cost}"));
+        }
         if let Some(mended) = mended(run) {
             told.push_str(&format!(" · {mended}"));
         }
@@ -367,6 +422,19 @@ pub(crate) fn tokens(usage: &Usage) -> Option<String> {
             text::grouped(input),
             text::grouped(output)
         )
+    })
+}
+
+/// What a run cost, if the prices are known; that it is an estimate where they are the built-in ones.
+fn cost(run: &Run) -> Option<String> {
+    let agent = &run.started().agent;
+    let price = agent.prices.values().next()?;
+    let cost = run.cost().filter(|_| run.usage().requests > 0)?;
+    let address = agent.base_url.as_deref().unwrap_or_default();
+    let built_in = providers::prices_at(address).and_then(|prices| prices.get(&agent.model));
+    Some(match built_in == Some(*price) {
+        true => format!("about ${cost:.4} (prices of {})", providers::PRICES_AS_OF),
+        false => format!("cost {cost:.4}"),
     })
 }
 

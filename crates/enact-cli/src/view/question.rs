@@ -2,8 +2,10 @@
 
 use enact::Question;
 use enact::run::QuestionKind;
+use enact::tool::builtin::FileChange;
 use serde_json::Value;
 
+use super::diff::diff;
 use super::exact::{self, Extent, Shown};
 use super::screen::{Ink, Screen};
 use super::text;
@@ -38,8 +40,13 @@ struct Sheet<'a> {
     is_cut: bool,
 }
 
-/// Shows a question and what it is about.
-pub(crate) fn show_question(screen: &Screen, question: &Question, extent: Extent) -> Asked {
+/// Shows a question and what it is about: the arguments of the call, or what it would change in a file.
+pub(crate) fn show_question(
+    screen: &Screen,
+    question: &Question,
+    change: Option<&Result<FileChange, String>>,
+    extent: Extent,
+) -> Asked {
     let call = &question.tool_call;
     let mut sheet = Sheet::new(screen, extent);
     let name = sheet.name(Ink::Tool, &call.name);
@@ -51,7 +58,7 @@ pub(crate) fn show_question(screen: &Screen, question: &Question, extent: Extent
         QuestionKind::Clarify => format!("   {mark} {name} asks:"),
         _ => format!("   {mark} may {name} run with these arguments?"),
     });
-    sheet.subject(question);
+    sheet.subject(question, change);
     sheet.show()
 }
 
@@ -74,7 +81,7 @@ pub(crate) fn show_waiting(screen: &Screen, question: &Question, ways: &[Way]) {
     });
     let id = format!("id: {}", question.confirmation_id);
     sheet.line(format!("     {}", screen.paint(Ink::Quiet, &id)));
-    sheet.subject(question);
+    sheet.subject(question, None);
     for (what, line) in ways {
         sheet.line(format!("   {}", screen.paint(Ink::Quiet, what)));
         sheet.line(format!("     {line}"));
@@ -134,7 +141,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// What a question is about: the arguments of the call, or what the tool asks.
-    fn subject(&mut self, question: &Question) {
+    fn subject(&mut self, question: &Question, change: Option<&Result<FileChange, String>>) {
         let call = &question.tool_call;
         for change in &question.changes {
             self.text(&format!("the tool has changed: {change}"));
@@ -142,6 +149,11 @@ impl<'a> Sheet<'a> {
         if question.kind == QuestionKind::Clarify {
             self.text(&question.question);
             return;
+        }
+        match change {
+            Some(Ok(change)) if self.change(change) => return,
+            Some(Err(problem)) => self.text(&format!("the call would fail: {problem}")),
+            _ => {}
         }
         let count = call.args.len();
         for (index, (name, value)) in call.args.iter().enumerate() {
@@ -155,6 +167,19 @@ impl<'a> Sheet<'a> {
             }
             self.value(name, value);
         }
+    }
+
+    /// What a call changes in a file that exists.
+    fn change(&mut self, change: &FileChange) -> bool {
+        let width = self.screen.room(9);
+        let Some((shown, size)) = diff(self.screen, change, width, self.extent) else {
+            return false;
+        };
+        self.captioned("path", &change.path);
+        let size = self.screen.paint(Ink::Quiet, &format!(" ({size})"));
+        self.line(format!("     diff:{size}"));
+        self.rows("       ", &shown);
+        true
     }
 
     /// A text in a block of its own.
@@ -273,7 +298,7 @@ mod tests {
             let question: Question = serde_json::from_value(question).unwrap();
             let screen = Screen::new(Stream::Nowhere);
             [Extent::Ends, Extent::Whole]
-                .map(|extent| show_question(&screen, &question, extent).is_cut)
+                .map(|extent| show_question(&screen, &question, None, extent).is_cut)
         };
         let long = format!("{} --force {}", "K".repeat(60), "K".repeat(150));
         assert_eq!(asked(json!({ long: "8" })), [true, false]);

@@ -32,6 +32,7 @@ pub(crate) enum Ink {
     Question,
     /// As the terminal has it.
     Plain,
+    Emphasis,
     /// What stands for something that cannot be seen.
     Hidden,
 }
@@ -71,6 +72,23 @@ impl Screen {
             moves: is_terminal && !is_dumb,
             spinner: Mutex::new(None),
         }
+    }
+
+    /// The same without colours and without anything that moves.
+    pub(crate) fn plain(mut self) -> Self {
+        self.has_colour = false;
+        self.moves = false;
+        self
+    }
+
+    /// Whether it has colours and other styles.
+    pub(crate) fn has_colour(&self) -> bool {
+        self.has_colour
+    }
+
+    /// Whether lines go anywhere.
+    pub(crate) fn is_anywhere(&self) -> bool {
+        self.stream != Stream::Nowhere
     }
 
     /// Whether a person looks at it.
@@ -113,6 +131,7 @@ impl Screen {
             Ink::Good => Style::new().green(),
             Ink::Bad => Style::new().red(),
             Ink::Question => Style::new().yellow().bold(),
+            Ink::Emphasis => Style::new().italic(),
             Ink::Plain => return text.to_owned(),
             Ink::Hidden => Style::new().black().on_yellow(),
         };
@@ -151,18 +170,32 @@ impl Screen {
 
     /// Says what is going on, until told otherwise. Only a terminal shows it.
     pub(crate) fn busy(&self, message: &str) {
+        let template = match self.has_colour {
+            true => "{spinner:.cyan} {wide_msg:.dim}",
+            false => "{spinner} {wide_msg}",
+        };
+        self.draw(template, text::one_line(message));
+    }
+
+    /// Shows harmless lines that are still being written, until told otherwise. Only a terminal shows
+    /// them.
+    pub(crate) fn live(&self, lines: &[String]) {
+        self.draw("{msg}", lines.join("\n"));
+    }
+
+    fn draw(&self, template: &str, message: String) {
         if !self.moves {
             return;
         }
-        let message = text::one_line(message);
         let mut slot = self.spinner();
         match &*slot {
-            Some(spinner) => spinner.set_message(message),
+            Some(spinner) => {
+                if let Ok(style) = ProgressStyle::with_template(template) {
+                    spinner.set_style(style);
+                }
+                spinner.set_message(message);
+            }
             None => {
-                let template = match self.has_colour {
-                    true => "{spinner:.cyan} {wide_msg:.dim}",
-                    false => "{spinner} {wide_msg}",
-                };
                 let spinner = self.drawn(template, None).with_message(message);
                 spinner.enable_steady_tick(TICK);
                 *slot = Some(spinner);

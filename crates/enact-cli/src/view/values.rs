@@ -4,7 +4,7 @@ use enact::Values;
 use serde_json::Value;
 
 use super::screen::{Ink, Screen};
-use super::{exact, text};
+use super::{exact, markdown, text};
 
 /// The most characters of one argument in a line.
 const MAX_ARGUMENT: usize = 60;
@@ -31,10 +31,15 @@ pub(crate) fn call_line(name: &str, args: &Values) -> String {
     exact::spelled_out(&format!("{name}({})", shown.join(", "))).into_owned()
 }
 
-/// A value in lines: text as it is, a list of plain things as a list, anything else as JSON.
-fn output_lines(value: &Value, width: Option<usize>) -> Vec<String> {
+/// A value in lines: text rendered on a terminal and as it is elsewhere, a list of plain things as a
+/// list, anything else as JSON.
+fn output_lines(value: &Value, screen: &Screen, indent: usize) -> Vec<String> {
+    let width = screen.room(indent);
     match value {
-        Value::String(string) => text::lines(string, width),
+        Value::String(string) => match width.filter(|_| screen.has_colour()) {
+            Some(width) => markdown::lines(screen, string, width),
+            None => text::lines(string, width),
+        },
         Value::Array(items) if !items.is_empty() && items.iter().all(is_plain) => items
             .iter()
             .flat_map(|item| {
@@ -53,10 +58,53 @@ fn output_lines(value: &Value, width: Option<usize>) -> Vec<String> {
     }
 }
 
-/// Shows the outputs by name.
-pub(crate) fn show_outputs(screen: &Screen, outputs: &Values) {
+/// In which form outputs are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Each by its name.
+    Named,
+    /// A single text by itself, others by their names.
+    Bare,
+}
+
+/// Where outputs go, and in which form.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outputs<'a> {
+    pub(crate) screen: &'a Screen,
+    pub(crate) form: Form,
+}
+
+impl<'a> Outputs<'a> {
+    /// By name, below the steps.
+    pub(crate) fn below(screen: &'a Screen) -> Self {
+        Self {
+            screen,
+            form: Form::Named,
+        }
+    }
+
+    /// Prints the outputs.
+    pub(crate) fn show(self, outputs: &Values) {
+        let only = match (self.form, outputs.len()) {
+            (Form::Bare, 1) => outputs.values().next().and_then(Value::as_str),
+            _ => None,
+        };
+        match only {
+            Some(text) if self.screen.is_terminal() => {
+                for line in output_lines(&text.into(), self.screen, 0) {
+                    self.screen.line(&line);
+                }
+            }
+            // A program gets the text as it is.
+            Some(text) => self.screen.line(text.trim_end_matches('\n')),
+            None => show_named(self.screen, outputs),
+        }
+    }
+}
+
+fn show_named(screen: &Screen, outputs: &Values) {
     for (name, value) in outputs {
-        let lines = output_lines(value, screen.room(2));
+        let lines = output_lines(value, screen, 2);
         let label = screen.paint(Ink::Good, &format!("{name}:"));
         match lines.as_slice() {
             [] => screen.line(&format!("{label} (empty)")),
@@ -86,6 +134,7 @@ fn plain(value: &Value) -> String {
 mod tests {
     use serde_json::json;
 
+    use super::super::screen::Stream;
     use super::*;
 
     #[test]
@@ -106,13 +155,12 @@ mod tests {
 
     #[test]
     fn outputs_are_shown_as_their_type_suggests() {
-        assert_eq!(output_lines(&json!("a\nb"), None), ["a", "b"]);
-        assert_eq!(output_lines(&json!(42), None), ["42"]);
-        assert_eq!(output_lines(&json!(["a", 1]), None), ["- a", "- 1"]);
-        assert_eq!(output_lines(&json!([]), None), ["[]"]);
-        assert_eq!(
-            output_lines(&json!({"a": 1}), None),
-            ["{", "  \"a\": 1", "}"]
-        );
+        let screen = Screen::new(Stream::Nowhere);
+        let lines = |value: Value| output_lines(&value, &screen, 2);
+        assert_eq!(lines(json!("a\nb")), ["a", "b"]);
+        assert_eq!(lines(json!(42)), ["42"]);
+        assert_eq!(lines(json!(["a", 1])), ["- a", "- 1"]);
+        assert_eq!(lines(json!([])), ["[]"]);
+        assert_eq!(lines(json!({"a": 1})), ["{", "  \"a\": 1", "}"]);
     }
 }

@@ -184,14 +184,15 @@ impl Said {
         object
     }
 
-    /// The one line on standard error.
+    /// The one error, which is the last line on standard error.
     pub(crate) fn error_line(&self) -> &str {
-        let line = self.stderr.strip_suffix('\n').unwrap_or_default();
-        assert!(
-            line.starts_with("error: ") && !line.contains('\n'),
-            "not one line: {:?}",
-            self.stderr
-        );
-        &line["error: ".len()..]
+        let errors = self
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("error: "));
+        let last = self.stderr.lines().last().unwrap_or_default();
+        assert_eq!(errors.count(), 1, "not one error: {:?}", self.stderr);
+        last.strip_prefix("error: ")
+            .unwrap_or_else(|| panic!("the error is not the last line: {:?}", self.stderr))
     }
 }

@@ -36,7 +36,10 @@ fn a_provider_error_in_plain_words() {
     let said = run(&server, ["question -> answer", "question=?"]).said();
     assert_eq!(said.code, 1);
     assert!(said.error_line().contains("test-model"), "{said:?}");
-    assert!(said.stdout.contains("failed · 0 steps"), "{said:?}");
+    assert!(said.stderr.contains("failed · 0 steps"), "{said:?}");
+    let told = said.stderr.matches("has no model `test-model`");
+    assert_eq!(told.count(), 1, "told twice: {said:?}");
+    assert_eq!(said.stdout, "");
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod bounds;
 mod chat;
 mod command;
 mod contested;
+mod costs;
 mod demo;
 mod eval;
 mod failures;

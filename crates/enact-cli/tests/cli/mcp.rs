@@ -243,7 +243,7 @@ fn truth_a_tool_that_changed_while_the_run_waited_is_asked_about_again() {
         .said();
     assert_eq!(said.code, 3, "{said:?}");
     let told = "the tool has changed: its description is now \"Doubles what you owe.\"";
-    assert!(said.stdout.contains(told), "{said:?}");
+    assert!(said.stderr.contains(told), "{said:?}");
     let object = place.enact(["show", run_id, "--as", "json"]).said().json();
     let question = &object["pending"][0];
     let changes = question["changes"][0].as_str().unwrap();

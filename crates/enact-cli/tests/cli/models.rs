@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::command::{Enact, KEY, asking, enact};
 
-const TASK: [&str; 3] = ["run", "question -> answer", "question=Why?"];
+const TASK: [&str; 4] = ["run", "question -> answer", "question=Why?", "--quiet"];
 
 /// Anthropic's way to call a tool.
 fn messages_call(name: &str, input: &Value) -> Turn {
@@ -82,10 +82,11 @@ fn a_later_model_is_asked_when_an_earlier_one_fails() {
         Turn::status(401).body("{}"),
         Turn::call("submit", json!({"answer": "Because."})),
     ]);
-    let args = TASK.into_iter().chain(["--model=large", "--model=small"]);
+    let task = ["run", "question -> answer", "question=Why?"];
+    let args = task.into_iter().chain(["--model=large", "--model=small"]);
     let said = asking(&server, args).said();
     assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.stdout.contains("answered by small"), "{said:?}");
+    assert!(said.stderr.contains("answered by small"), "{said:?}");
     let models: Vec<Value> = server
         .requests()
         .iter()

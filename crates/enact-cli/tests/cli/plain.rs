@@ -24,8 +24,9 @@ fn steps_observations_errors_repairs_and_outputs() {
         ],
     )
     .said();
-    assert_eq!((said.code, said.stderr.as_str()), (0, ""));
-    let (told, time) = said.stdout.rsplit_once(" · ").unwrap();
+    assert_eq!(said.code, 0);
+    assert_eq!(said.stdout, "answer: 42\nnotes:\n  - a\n  - b\n");
+    let (told, time) = said.stderr.rsplit_once(" · ").unwrap();
     assert!(time.ends_with(" s\n"), "{time}");
     assert_eq!(
         told,
@@ -38,11 +39,6 @@ fn steps_observations_errors_repairs_and_outputs() {
 
 2. → submit
      mended: `answer`: \"42\" → 42
-
-answer: 42
-notes:
-  - a
-  - b
 
 done · 2 steps · 1,200 tokens in, 34 out · 1 mended"
     );
@@ -65,16 +61,12 @@ fn long_observations_are_bounded_and_outputs_are_not() {
     .said();
     assert_eq!(said.code, 0);
     assert!(
-        said.stdout.contains("     … 95 more lines\n"),
+        said.stderr.contains("     … 95 more lines\n"),
         "{}",
-        said.stdout
+        said.stderr
     );
-    assert!(
-        said.stdout
-            .contains(&format!("answer: {}\n", answer.trim())),
-        "{}",
-        said.stdout
-    );
+    // A single text is the text itself.
+    assert_eq!(said.stdout.trim_end(), answer.trim_end());
 }
 
 #[test]
@@ -92,20 +84,20 @@ fn a_limit_and_an_unknown_tool_are_told() {
     let said = run(&server, args).said();
     assert_eq!(said.code, 4);
     assert!(
-        said.stdout.contains("✗ Unknown tool `calculate_it`"),
+        said.stderr.contains("✗ Unknown tool `calculate_it`"),
         "{}",
-        said.stdout
+        said.stderr
     );
     assert!(
-        said.stdout
+        said.stderr
             .contains("out of steps; it answers from what it has"),
         "{}",
-        said.stdout
+        said.stderr
     );
     assert!(
-        said.stdout.contains("\nout of steps · 1 step"),
+        said.stderr.contains("\nout of steps · 1 step"),
         "{}",
-        said.stdout
+        said.stderr
     );
 }
 
@@ -118,8 +110,9 @@ fn a_question_that_nobody_can_answer_is_told() {
     let said = run(&server, ["task -> done: bool", "task=?", "--files", files]).said();
     assert_eq!(said.code, 3);
     let waits = "waits for an answer: may write_file(path=\"a.txt\", content=\"x\") run?";
-    assert!(said.stdout.contains(waits), "{}", said.stdout);
-    assert!(said.stdout.contains("paused · 1 step"), "{}", said.stdout);
+    assert!(said.stderr.contains(waits), "{}", said.stderr);
+    assert!(said.stderr.contains("paused · 1 step"), "{}", said.stderr);
+    assert_eq!(said.stdout, "");
     assert!(!folder.path().join("a.txt").exists());
 }
 
@@ -129,9 +122,45 @@ fn a_reader_that_goes_away_is_no_panic() {
     let mut child = run(&server, ["question -> answer", "question=?"]).spawn();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert!(
-        String::from_utf8_lossy(&output.stderr).is_empty(),
-        "{output:?}"
-    );
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!told.contains("panicked"), "{told}");
     assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn quiet_leaves_the_outputs_and_what_waits() {
+    let quiet = |turn: Turn, args: &[&str]| {
+        let server = TestServer::start_blocking([turn]);
+        run(&server, args.iter().copied().chain(["--quiet"])).said()
+    };
+    let said = quiet(
+        Turn::text("# Title\n\nand **text**"),
+        &["question -> answer", "question=?"],
+    );
+    assert_eq!((said.code, said.stderr.as_str()), (0, ""));
+    assert_eq!(said.stdout, "# Title\n\nand **text**\n");
+    let said = quiet(
+        Turn::call("submit", json!({"answer": 2})),
+        &["question -> answer: int", "question=?"],
+    );
+    assert_eq!((&*said.stdout, &*said.stderr), ("answer: 2\n", ""));
+    let folder = tempfile::tempdir().unwrap();
+    let files = format!("--files={}", folder.path().display());
+    let write = json!({"path": "a.txt", "content": "x"});
+    let said = quiet(
+        Turn::call("write_file", write),
+        &["task -> answer", "task=?", &files],
+    );
+    assert_eq!((said.code, said.stdout.as_str()), (3, ""));
+    assert!(
+        said.stderr.contains("waits for an answer: may write_file"),
+        "{said:?}"
+    );
+    let said = quiet(
+        Turn::status(401).body("{}"),
+        &["question -> answer", "question=?"],
+    );
+    assert_eq!((said.code, said.stdout.as_str()), (1, ""));
+    assert_eq!(said.stderr.lines().count(), 1, "{said:?}");
+    said.error_line();
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::command::{Enact, Said, asking, enact};
 
-const TASK: [&str; 3] = ["run", "question -> answer", "question=Why?"];
+const TASK: [&str; 4] = ["run", "question -> answer", "question=Why?", "--quiet"];
 const SECRET: &str = "hush-hush-0123";
 
 /// What kind of model is behind a server.
@@ -157,7 +157,7 @@ fn truth_nobody_is_probed_who_need_not_be() {
     let text = "signature = \"question -> answer\"\nprobe = false\n";
     std::fs::write(&file, text).unwrap();
     let agent = format!("--agent={}", file.display());
-    let command = || memory.probing(asking(&server, ["run", &agent, "question=Why?"]));
+    let command = || memory.probing(asking(&server, ["run", &agent, "question=Why?", "--quiet"]));
     assert_eq!(command().said().stderr, "");
     assert_eq!(counted(&server).0, 0);
     assert!(!memory.file().exists());

@@ -255,7 +255,14 @@ fn truth_a_thought_cannot_pass_for_a_question() {
     let thought = format!("{thought}{}", "\nand on".repeat(60));
     let server = TestServer::start_blocking([Turn::calls([write("a")]).thinking(thought), done()]);
     let files = place.files.path().to_string_lossy().into_owned();
-    let args = ["run", "task -> answer", "task=?", "--files", &files];
+    let args = [
+        "run",
+        "task -> answer",
+        "task=?",
+        "--files",
+        &files,
+        "--quiet",
+    ];
     let command = asking(&server, args).env("ENACT_STORE", &place.store());
     let mut terminal = Terminal::at_errors_of(command);
     let before = terminal.see("the model thought:");
@@ -352,4 +359,44 @@ fn truth_a_terminal_obeys_nothing_in_what_is_shown_of_a_run() {
             "{form}: {piped}"
         );
     }
+}
+
+#[test]
+fn truth_a_write_shows_what_it_changes_in_the_file() {
+    let place = Place::new();
+    let file = place.files.path().join("notes.txt");
+    let before: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+    std::fs::write(&file, &before).unwrap();
+    let edit = |new: &str| json!({"path": "notes.txt", "old_text": "line 12\n", "new_text": new});
+    let server = TestServer::start_blocking([
+        Turn::call(
+            "edit_file",
+            json!({"path": "notes.txt", "old_text": "none", "new_text": ""}),
+        ),
+        Turn::call("edit_file", edit("line\u{200b} twelve\n")),
+        done(),
+    ]);
+    let mut terminal = run(&place, &server);
+    terminal.see("the call would fail: `old_text` is not in `notes.txt`");
+    terminal.see(PROMPT);
+    terminal.enter("y");
+    terminal.see("`old_text` is not in `notes.txt`");
+    terminal.see("may edit_file run with these arguments?");
+    terminal.see("path: notes.txt");
+    terminal.see("diff: (1 line added, 1 removed)");
+    terminal.see("@@ -9,7 +9,7 @@");
+    terminal.see("-line 12");
+    terminal.see(r"+line\u{200b} twelve");
+    let rest = terminal.see(PROMPT);
+    assert!(
+        rest.contains("line 15") && !rest.contains("line 16"),
+        "{rest}"
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    terminal.enter("y");
+    terminal.see("answer: done");
+    terminal.leave();
+    let after = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(after, before.replace("line 12\n", "line\u{200b} twelve\n"));
+    server.assert_complete();
 }

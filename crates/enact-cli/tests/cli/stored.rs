@@ -159,7 +159,7 @@ fn truth_an_answer_that_does_not_fit_is_reported_and_the_run_still_waits() {
         assert_eq!(said.code, 3, "{said:?}");
         assert!(said.error_line().contains(problem), "{said:?}");
         for shown in ["may append_file(", &ids[0], "paused · 1 step"] {
-            assert!(said.stdout.contains(shown), "{shown}: {said:?}");
+            assert!(said.stderr.contains(shown), "{shown}: {said:?}");
         }
     }
     let said = place.enact(["resume", &run_id, "--json"]).said();
