@@ -8,7 +8,10 @@ mod eval;
 mod limits;
 mod mcp;
 mod model;
+#[cfg(test)]
+mod options_test;
 mod output;
+mod reasoning;
 mod recording;
 mod rm;
 mod time;
@@ -27,6 +30,7 @@ pub(crate) use self::limits::{LimitArgs, usual_limits};
 pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
 pub(crate) use self::model::{AddArgs, ListArgs, ModelArgs, ModelCommand, PullArgs, RemoveArgs};
 pub(crate) use self::output::OutputArgs;
+pub(crate) use self::reasoning::{Reasoning, RuleArgs};
 pub(crate) use self::recording::RecordingArgs;
 pub(crate) use self::rm::RmArgs;
 pub(crate) use self::time::{Time, TimeBudget};

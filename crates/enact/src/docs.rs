@@ -61,6 +61,7 @@ page!(architecture, "architecture.md");
 pub mod reference {
     page!(command, "reference/command.md");
     page!(agent_file, "reference/agent-file.md");
+    page!(options, "reference/options.md");
     page!(settings, "reference/settings.md");
     page!(arrow_grammar, "reference/arrow-grammar.md");
     page!(json_output, "reference/json-output.md");

@@ -63,6 +63,10 @@ impl Check<'_> {
         }
         let signature = signature?;
         self.demos(&file.demos, &signature);
+        let adapter = file.asking.adapter.as_deref();
+        if let Err((key, message)) = file.reasoning.check(adapter, &signature) {
+            self.wrong(&below("", key), message);
+        }
         let mut agent = Agent::new(match &file.instructions {
             Some(instructions) => signature.with_instructions(instructions),
             None => signature,
@@ -74,6 +78,7 @@ impl Check<'_> {
         agent.models = models;
         agent.asking = file.asking;
         agent.asking.completion.get_or_insert_default();
+        agent.reasoning = file.reasoning;
         agent.replies = file.replies;
         agent.own = file.own;
         let cache = agent.replies.pace.cache.iter_mut();

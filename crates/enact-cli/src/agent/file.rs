@@ -7,10 +7,10 @@ use enact::model::Prices;
 use enact::tool::Confirmation;
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::args::{Asking, LimitArgs, Replies, ToolArgs};
+use crate::args::{Asking, LimitArgs, Reasoning, Replies, RuleArgs, ToolArgs};
 use crate::mcp::Listed;
 
 /// An agent of enact: what goes in, what must come out, whom it asks, what it may do. Paths are
@@ -34,6 +34,8 @@ pub(super) struct AgentFile {
     #[serde(flatten)]
     pub(super) asking: Asking,
     #[serde(flatten)]
+    pub(super) reasoning: Reasoning,
+    #[serde(flatten)]
     pub(super) replies: Replies,
     #[serde(flatten)]
     pub(super) own: ToolArgs,
@@ -54,7 +56,7 @@ pub(super) struct AgentFile {
     pub(super) limits: LimitArgs,
     /// By which rules a run thinks and ends.
     #[serde(default)]
-    pub(super) rules: RulesEntry,
+    pub(super) rules: RuleArgs,
     /// What a million tokens of a model cost, instead of the built-in prices.
     #[serde(default)]
     #[schemars(schema_with = "prices")]
@@ -147,64 +149,6 @@ pub(super) enum OneOrMore {
         #[schemars(length(min = 1), extend("items" = {"type": "string", "minLength": 1, "format": "model"}))]
          Vec<String>,
     ),
-}
-
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RulesEntry {
-    /// Words in a thought that say that the task is done.
-    #[serde(default)]
-    pub(super) success_phrases: Vec<String>,
-    /// Words in a thought that say that the task cannot be done.
-    #[serde(default)]
-    pub(super) failure_phrases: Vec<String>,
-    /// Whether a model says after each step that called tools if the task is done or cannot be done.
-    pub(super) judges: Option<bool>,
-    /// Whether a model summarises observations that are too large for a prompt.
-    pub(super) condenses: Option<bool>,
-    /// Whether a call of a read-only tool runs again although its answer is known.
-    pub(super) reads_again: Option<bool>,
-    /// What a thought before a call has to be.
-    #[serde(default)]
-    pub(super) thoughts: ThoughtsEntry,
-    /// Which thoughts later prompts show: "all", "none", or { last = 3 }.
-    pub(super) thoughts_in_context: Option<ThoughtsInContextEntry>,
-}
-
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ThoughtsEntry {
-    /// There.
-    pub(super) required: Option<bool>,
-    /// At least so many characters long.
-    pub(super) min_length: Option<u32>,
-    /// About the task, not just "I will use the tool".
-    pub(super) substantive: Option<bool>,
-    /// Another than the last one.
-    pub(super) new: Option<bool>,
-}
-
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub(super) enum ThoughtsInContextEntry {
-    /// All of them or none.
-    Word(ThoughtsWord),
-    /// Those of the last steps.
-    Last(LastThoughts),
-}
-
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum ThoughtsWord {
-    All,
-    None,
-}
-
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct LastThoughts {
-    /// Of so many steps.
-    pub(super) last: u32,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

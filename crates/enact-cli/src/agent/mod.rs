@@ -20,7 +20,7 @@ use self::file::AgentFile;
 use self::problem::Problem;
 use self::shape::Shape;
 use self::source::{Source, below};
-use crate::args::{AgentArgs, Asking, Replies, ToolArgs};
+use crate::args::{AgentArgs, Asking, Reasoning, Replies, ToolArgs};
 use crate::exit::Failure;
 use enact::{Signature, Values};
 use serde::de::DeserializeOwned;
@@ -172,6 +172,7 @@ impl Reading {
         let value = grouped(shape.value);
         // An option that is wrong has a place only where its part is read by itself.
         let read = part::<Asking>(&value)
+            .and_then(|_| part::<Reasoning>(&value))
             .and_then(|_| part::<Replies>(&value))
             .and_then(|_| part::<ToolArgs>(&value))
             .and_then(|_| part::<AgentFile>(&value));

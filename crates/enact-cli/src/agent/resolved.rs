@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::overlay::{overlaid, said};
-use crate::args::{AgentArgs, Asking, McpArgs, Replies, ToolArgs, usual_limits};
+use crate::args::{AgentArgs, Asking, McpArgs, Reasoning, Replies, ToolArgs, usual_limits};
 use crate::exit::Failure;
 use crate::mcp::Noted;
 use crate::models::{Named, built_in_price};
@@ -32,6 +32,8 @@ pub(crate) struct Agent {
     pub(crate) models: Vec<Named>,
     #[serde(flatten, serialize_with = "said")]
     pub(crate) asking: Asking,
+    #[serde(flatten, serialize_with = "said")]
+    pub(crate) reasoning: Reasoning,
     #[serde(flatten, serialize_with = "said")]
     pub(crate) replies: Replies,
     /// The built-in tools.
@@ -76,6 +78,7 @@ impl Agent {
             description: None,
             models: Vec::new(),
             asking: Asking::default(),
+            reasoning: Reasoning::default(),
             replies: Replies::default(),
             own: ToolArgs::default(),
             secrets: Vec::new(),
@@ -106,6 +109,9 @@ impl Agent {
         // Prompts are worded by them, too.
         agent.rules.clone_from(&started.rules);
         agent.asking.adapter = Some(spec.adapter.clone());
+        agent.reasoning.step_adapter.clone_from(&spec.step_adapter);
+        // It is one of the outputs of the signature by now.
+        agent.reasoning.confidence = None;
         if agent.models.is_empty() {
             agent.models.push(Named {
                 name: spec.model.clone(),
@@ -158,6 +164,11 @@ impl Agent {
         let base_url = args.asking.base_url.clone().or(self.asking.base_url.take());
         self.asking = overlaid(&self.asking, &args.asking)?;
         self.asking.base_url = base_url;
+        self.reasoning = overlaid(&self.reasoning, &args.reasoning)?;
+        let adapter = self.asking.adapter.as_deref();
+        let checked = self.reasoning.check(adapter, &self.signature);
+        checked.map_err(|(_, message)| Failure::usage("reasoning", message))?;
+        self.rules = overlaid(&self.rules, &args.rules)?;
         let mut replies = args.replies.clone();
         replies.pace.cache.iter_mut().try_for_each(make_absolute)?;
         self.replies = overlaid(&self.replies, &replies)?;

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Asking, LimitArgs, McpArgs, RecordingArgs, Replies, StoreArg, ToolArgs};
+use super::{
+    Asking, LimitArgs, McpArgs, Reasoning, RecordingArgs, Replies, RuleArgs, StoreArg, ToolArgs,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
@@ -46,6 +48,12 @@ pub(crate) struct AgentArgs {
 
     #[command(flatten)]
     pub(crate) store: StoreArg,
+
+    #[command(flatten)]
+    pub(crate) reasoning: Reasoning,
+
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

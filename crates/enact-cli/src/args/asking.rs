@@ -8,6 +8,8 @@ use enact::Completion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::reasoning::ADAPTERS;
+
 /// How models are asked: said by a file or by flags, and noted with the run.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -27,7 +29,7 @@ pub(crate) struct Asking {
     #[arg(long, value_name = "NAME")]
     #[schemars(
         description = "How the task is put into words.",
-        extend("enum" = ["auto", "native", "json", "chat", "xml", "tagged"])
+        extend("enum" = ADAPTERS)
     )]
     pub(crate) adapter: Option<String>,
 

@@ -24,7 +24,7 @@ pub(crate) struct LimitArgs {
     pub(crate) max_iterations: Option<u32>,
 
     /// How many replies in a row may be unreadable or call nothing that exists; 3 unless given.
-    #[arg(skip)]
+    #[arg(long, value_name = "N")]
     pub(crate) max_repairs: Option<u32>,
 
     /// How many tool calls may run.

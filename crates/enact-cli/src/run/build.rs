@@ -33,20 +33,18 @@ impl Building<'_> {
         built(agent, self.tools(agent).await?, model)
     }
 
-    /// The same for the agent of a run that began with this adapter of the steps. Tools of servers
-    /// may come and go: their rules stay.
+    /// The same for the agent of a run that is resumed. Tools of servers may come and go: their rules
+    /// stay.
     pub(super) async fn agent_again(
         &mut self,
         agent: &Agent,
         model: Arc<dyn LanguageModel>,
-        step_adapter: Option<&str>,
     ) -> Result<ReAct, Failure> {
         let rules = agent.approval.iter();
         let tools = rules.fold(self.tools(agent).await?, |tools, (name, rule)| {
             tools.with_confirmation_whenever(name, rule.clone())
         });
-        let step = adapter(step_adapter.or(agent.asking.adapter.as_deref()))?;
-        let builder = with_tools(agent, tools, model)?.step_adapter(step);
+        let builder = with_tools(agent, tools, model)?;
         builder.build().map_err(|error| Failure::from(&error))
     }
 
@@ -105,7 +103,8 @@ fn with_tools(
     tools: Tools,
     model: Arc<dyn LanguageModel>,
 ) -> Result<Builder<ReAct>, Failure> {
-    Ok(ReAct::builder(agent.signature.clone())
+    let reasoning = &agent.reasoning;
+    let mut builder = ReAct::builder(agent.signature.clone())
         .tools(tools)
         .completion(agent.asking.completion.unwrap_or_default())
         .limits(|limits| *limits = agent.limits)
@@ -113,8 +112,18 @@ fn with_tools(
         .prices(agent.prices.clone().unwrap_or_default())
         .options(options(agent))
         .demos(agent.demos.clone())
-        .adapter(adapter(agent.asking.adapter.as_deref())?)
-        .model(model))
+        .adapter(adapter(agent, agent.asking.adapter.as_deref())?)
+        .model(model);
+    if let Some(name) = &reasoning.step_adapter {
+        builder = builder.step_adapter(adapter(agent, Some(name))?);
+    }
+    if let Some(prompt) = &reasoning.thought_prompt {
+        builder = builder.thought_prompt(prompt);
+    }
+    if reasoning.confidence == Some(true) {
+        builder = builder.confidence();
+    }
+    Ok(builder)
 }
 
 /// How replies are bounded. Clients bound them by themselves at servers that nothing is known of, but
@@ -129,13 +138,7 @@ fn options(agent: &Agent) -> ModelOptions {
     options
 }
 
-pub(super) fn adapter(name: Option<&str>) -> Result<AdapterChoice, Failure> {
-    match name {
-        Some(name) => name
-            .parse()
-            .map_err(|error: enact::adapter::UnknownAdapter| {
-                Failure::usage("adapter", error.to_string())
-            }),
-        None => Ok(AdapterChoice::default()),
-    }
+pub(super) fn adapter(agent: &Agent, name: Option<&str>) -> Result<AdapterChoice, Failure> {
+    let choice = agent.reasoning.adapter(name);
+    choice.map_err(|message| Failure::usage("adapter", message))
 }

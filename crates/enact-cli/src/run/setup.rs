@@ -52,7 +52,7 @@ impl Setup {
         let seal = store::path(&args.store)?.and_then(|_| trust::key());
         secrets::configure(Some(&plan), seal)?;
         let own = tools::own(&plan)?;
-        adapter(plan.asking.adapter.as_deref())?;
+        adapter(&plan, plan.asking.adapter.as_deref())?;
         let history = match &args.history {
             Some(path) => history::read(path)?,
             None => History::new(),
@@ -170,8 +170,7 @@ impl Setup {
             probing,
             servers: Servers::default(),
         };
-        let step = spec.step_adapter.as_deref();
-        let agent = building.agent_again(&plan, asked.model, step).await?;
+        let agent = building.agent_again(&plan, asked.model).await?;
         Ok((agent, plan.models.swap_remove(0).name, building.servers))
     }
 }

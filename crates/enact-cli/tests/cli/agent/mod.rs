@@ -3,6 +3,7 @@
 mod checked;
 mod documented;
 mod reaching;
+mod reasoning;
 mod together;
 mod typed;
 mod used;

@@ -236,7 +236,7 @@ output = 2
 }
 
 /// The object that has this key, at any depth.
-fn find<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+pub(super) fn find<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     let object = value.as_object()?;
     match object.contains_key(key) {
         true => Some(value),
