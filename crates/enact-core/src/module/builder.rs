@@ -261,6 +261,10 @@ impl<S: Shape> Builder<ReAct<S>> {
     /// Looks at every call before it runs, after its arguments were checked: lets it run, changes
     /// its arguments, vetoes it with a message for the model, or has a person asked. A check that
     /// panics is a veto.
+    ///
+    /// Outputs are looked at, too, as a call of `submit` (or `finish`, see [`completion`](Self::completion)),
+    /// whichever way they came. The model is told why they are vetoed, and asked again as often in a
+    /// row as `max_repairs` allows.
     pub fn before_call(
         mut self,
         check: impl Fn(&crate::run::Call) -> Verdict + Send + Sync + 'static,

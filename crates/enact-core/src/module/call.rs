@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
@@ -43,6 +43,8 @@ pub struct Call<'a, S: Shape, B = New<S>> {
     given: Vec<Given>,
     pub(super) stops: Stops,
     pub(super) listener: Option<Listener>,
+    /// Where the run is put as it is before anything happens, for who follows it.
+    pub(super) begun: Option<Arc<OnceLock<Run>>>,
     through: Option<Box<Through>>,
     shape: std::marker::PhantomData<fn() -> S>,
 }
@@ -227,6 +229,7 @@ impl<'a, S: Shape, B> Call<'a, S, B> {
             given: Vec::new(),
             stops: Stops::default(),
             listener: None,
+            begun: None,
             through: None,
             shape: std::marker::PhantomData,
         }
@@ -240,6 +243,7 @@ impl<'a, S: Shape, B> Call<'a, S, B> {
             given: self.given,
             stops: self.stops,
             listener: self.listener,
+            begun: self.begun,
             through: self.through,
             shape: self.shape,
         }
@@ -324,6 +328,9 @@ impl<S: Shape, B: StartFrom<S>> Call<'_, S, B> {
                 resume(core, ready, Some((store, lease)), run)?
             }
         };
+        if let Some(begun) = self.begun {
+            let _ = begun.set(state.run().clone());
+        }
         let stop = match answer(&mut state, &*effects, self.given).await {
             Ok(()) => {
                 let has_content = settings::has_content_in_spans();

@@ -43,7 +43,7 @@ impl AgentTool {
         let parameters = agent.signature().input_schema();
         // The same call goes on with the same run, so it may be repeated.
         let spec = ToolSpec::new(name, description, parameters)
-            .with_source("agent")
+            .with_source(ToolSpec::AGENT)
             .with_effect(Effect::Idempotent)
             .with_timeout(TIMEOUT);
         Self {

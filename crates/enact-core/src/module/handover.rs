@@ -61,7 +61,7 @@ impl HandOver {
         let timeouts = agents.iter().map(|agent| agent.spec().timeout);
         let timeout = timeouts.max().unwrap_or_default();
         let spec = ToolSpec::new("hand_over", description, parameters)
-            .with_source("agent")
+            .with_source(ToolSpec::AGENT)
             .with_effect(Effect::Idempotent)
             .with_timeout(timeout);
         Ok(Self { agents, spec })

@@ -10,6 +10,7 @@ mod delegate;
 mod handover;
 mod module_tool;
 mod prediction;
+mod prompts;
 mod start;
 mod stream;
 
@@ -26,14 +27,16 @@ pub use delegate::AgentTool;
 pub use handover::HandOver;
 pub use module_tool::ModuleTool;
 pub use prediction::{Outcome, PauseContext, Paused, Prediction};
+pub use prompts::Asked;
 pub use stream::RunStream;
 
 use self::core::Core;
+use crate::error::Error;
 use crate::predictor::{Predictor, SavedTools};
 use crate::run::Run;
 use crate::run::store::Store;
 use crate::signature::{Dynamic, Shape, Signature, Values};
-use crate::tool::Tools;
+use crate::tool::ToolSpec;
 
 macro_rules! module {
     ($(#[$doc:meta])* $name:ident) => {
@@ -70,6 +73,18 @@ macro_rules! module {
                 run_id: impl Into<String>,
             ) -> ResumeStoredCall<'_, S> {
                 Call::resume_stored(&self.core, Arc::new(store), run_id.into())
+            }
+        }
+
+        impl<S: Shape> $name<S> {
+            /// The requests that a run made to models, word for word, made again from its log. The
+            /// module has to be the one that made the run: what is tuned, demonstrations and
+            /// adapters aren't in the log. Secrets are redacted, as they are in the log.
+            ///
+            /// # Errors
+            /// When the run was made by another module.
+            pub fn prompts(&self, run: &Run) -> Result<Vec<Asked>, Error> {
+                self.core.prompts(run)
             }
         }
 
@@ -186,8 +201,9 @@ impl<S: Shape> ReAct<S> {
         ReAct::of(self.core)
     }
 
-    /// The tools.
-    pub fn tools(&self) -> &Tools {
-        self.core.tools()
+    /// The tools that the model sees, `submit` or `finish` last. A server may change its tools during
+    /// a run: [`Run::tools`] is what a run has.
+    pub fn tools(&self) -> &[ToolSpec] {
+        self.core.program().shown_tools()
     }
 }

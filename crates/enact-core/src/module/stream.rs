@@ -1,6 +1,7 @@
 //! A run as a stream of what happens in it.
 
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use futures_util::Stream;
@@ -11,8 +12,10 @@ use tracing::Instrument as _;
 
 use super::call::{Call, StartFrom};
 use super::prediction::Outcome;
+use crate::adapter::Piece;
 use crate::driver::{Listener, Update};
 use crate::error::{Error, ErrorKind};
+use crate::run::{Record, Run, indented};
 use crate::settings;
 use crate::signature::Shape;
 
@@ -23,6 +26,7 @@ use crate::signature::Shape;
 #[derive(Debug)]
 pub struct RunStream<O> {
     updates: mpsc::UnboundedReceiver<Update>,
+    seen: Seen,
     /// Why it could not begin, if it could not.
     work: Result<JoinHandle<Result<Outcome<O>, Error>>, Error>,
     /// Cancels the run when it is dropped.
@@ -66,6 +70,7 @@ where
             let message = "a stream needs a tokio runtime: call it inside one";
             return RunStream {
                 updates: mpsc::unbounded_channel().1,
+                seen: Seen::default(),
                 work: Err(Error::new(ErrorKind::Misuse, message)),
                 _cancellation: CancellationToken::new().drop_guard(),
             };
@@ -81,9 +86,12 @@ where
             // Whoever dropped the stream wants nothing more.
             let _ = told.send(update.clone());
         }));
+        let seen = Seen::default();
+        self.begun = Some(Arc::clone(&seen.begun));
         let work = settings::inherit(self.into_owned().into_future()).in_current_span();
         RunStream {
             updates,
+            seen,
             work: Ok(tokio::spawn(work)),
             _cancellation: cancellation.drop_guard(),
         }
@@ -93,7 +101,34 @@ where
 impl<O> RunStream<O> {
     /// What happens next; `None` once the run is over, waits for a person or has failed.
     pub async fn next(&mut self) -> Option<Update> {
-        self.updates.recv().await
+        let update = self.updates.recv().await;
+        self.seen.take(update.as_ref());
+        update
+    }
+
+    /// The reasoning as text, as far as the updates told it that were read: all steps, and the
+    /// thought that is being written. [`Run::scratchpad`] tells it of a run that is over or waits.
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// use enact::model::{ScriptedModel, call};
+    /// use enact::{ReAct, Update, values};
+    /// use serde_json::json;
+    ///
+    /// let agent = ReAct::builder("question -> answer").model(
+    ///     ScriptedModel::new([call("submit", json!({"answer": "Paris"})).thinking("I know it.")]),
+    /// ).build()?;
+    /// let mut run = agent.call(values! { question: "Capital of France?" }).stream();
+    /// while let Some(update) = run.next().await {
+    ///     if let Update::Writing { .. } = update {
+    ///         assert!(run.scratchpad().starts_with("Thought: I"));
+    ///     }
+    /// }
+    /// assert_eq!(run.scratchpad(), "Thought: I know it.\nFinal Answer: Paris");
+    /// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scratchpad(&self) -> String {
+        self.seen.scratchpad()
     }
 
     /// Waits for the run, and gives what awaiting the call would have given.
@@ -110,11 +145,66 @@ impl<O> RunStream<O> {
     }
 }
 
+/// What was told of a run so far.
+#[derive(Debug, Default)]
+struct Seen {
+    /// The run before anything happened that is told.
+    begun: Arc<OnceLock<Run>>,
+    /// What was written down since.
+    records: Vec<Record>,
+    /// The thought that is being written.
+    thought: String,
+}
+
+impl Seen {
+    fn take(&mut self, update: Option<&Update>) {
+        match update {
+            Some(Update::Recorded { record }) => {
+                self.records.push((**record).clone());
+                self.thought.clear();
+            }
+            Some(Update::Writing {
+                piece: Piece::Thought,
+                text,
+            }) => self.thought.push_str(text),
+            Some(Update::TakenBack {
+                piece: Piece::Thought,
+            }) => self.thought.clear(),
+            _ => {}
+        }
+    }
+
+    fn scratchpad(&self) -> String {
+        let earlier = self.begun.get().map_or(&[][..], Run::records);
+        let known = earlier.len() as u64;
+        let later = self
+            .records
+            .iter()
+            .filter(|record| record.position >= known);
+        let records: Vec<Record> = earlier.iter().chain(later).cloned().collect();
+        // Before the first record there is no run.
+        let mut text =
+            Run::try_from(records).map_or_else(|_| String::new(), |run| run.scratchpad());
+        if !self.thought.trim().is_empty() {
+            if !text.is_empty() {
+                text.push_str("\n\n");
+            }
+            text.push_str("Thought: ");
+            text.push_str(&indented(self.thought.trim()));
+        }
+        text
+    }
+}
+
 impl<O> Stream for RunStream<O> {
     type Item = Update;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Update>> {
-        self.updates.poll_recv(context)
+        let polled = self.updates.poll_recv(context);
+        if let Poll::Ready(update) = &polled {
+            self.seen.take(update.as_ref());
+        }
+        polled
     }
 }
 

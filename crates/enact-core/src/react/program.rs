@@ -248,6 +248,13 @@ impl Program {
         }
     }
 
+    /// The tools that the model sees, the completing one last; none in a plain prediction.
+    pub(crate) fn shown_tools(&self) -> &[ToolSpec] {
+        let step = self.step.as_ref();
+        let tooling = step.and_then(|step| step.task().tooling.as_ref());
+        tooling.map_or(&[], |tooling| &tooling.specs)
+    }
+
     /// The specs of the tools, without the completing one.
     pub fn tool_specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.checks.iter().map(|(spec, _)| spec)

@@ -32,10 +32,13 @@ pub struct ReadReply {
     read: Result<Box<Replied>, Event>,
     /// The calls that something is to be said of.
     unchecked: Vec<usize>,
+    /// The outputs that something is to be said of, as the call that hands them in.
+    outputs: Option<Call>,
 }
 
 impl ReadReply {
-    /// The calls that rules and checks have a say about, in order.
+    /// The calls that rules and checks have a say about, in order. Outputs are one, too, whichever
+    /// way they came.
     pub fn unchecked(&self) -> Vec<&Call> {
         let calls = match &self.read {
             Ok(replied) => replied.stepped().map_or(&[][..], |stepped| &stepped.calls),
@@ -44,6 +47,7 @@ impl ReadReply {
         let unchecked = self.unchecked.iter();
         unchecked
             .filter_map(|index| Some(&*calls.get(*index)?.call))
+            .chain(&self.outputs)
             .collect()
     }
 
@@ -54,9 +58,14 @@ impl ReadReply {
             Ok(replied) => *replied,
             Err(event) => return event,
         };
+        let mut said = said.into_iter();
+        let mut is_mended = !replied.repairs.is_empty();
+        if self.outputs.is_some() {
+            let verdict = said.next().unwrap_or_default().verdict;
+            is_mended |= matches!(verdict, Verdict::Change(_));
+            state.program.checked_outputs(&mut replied, verdict);
+        }
         if let Reading::Step(stepped) = &mut replied.read {
-            let mut said = said.into_iter();
-            let mut is_mended = !replied.repairs.is_empty();
             for index in self.unchecked {
                 let said = said.next().unwrap_or_default();
                 is_mended |= matches!(said.verdict, Verdict::Change(_));
@@ -137,7 +146,13 @@ impl RunState {
             }
             _ => Vec::new(),
         };
-        ReadReply { read, unchecked }
+        let outputs = read.as_ref().ok();
+        let outputs = outputs.and_then(|replied| self.program.outputs_to_check(replied));
+        ReadReply {
+            read,
+            unchecked,
+            outputs,
+        }
     }
 }
 

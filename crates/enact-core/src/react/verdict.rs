@@ -1,15 +1,15 @@
 //! What is said of a call before it is written down: by the rule of its tool, and by the user's own
-//! check.
+//! check, which has a say about outputs, too.
 
 use std::sync::Arc;
 
 use super::check;
 use super::program::Program;
-use crate::run::{Call, PlannedCall};
+use crate::run::{Call, PlannedCall, Reading, Replied, StepOutcome};
 use crate::signature::Values;
 use crate::tool::Confirmation;
 
-/// What a check of the user's says about a call.
+/// What a check of the user's says about a call, or about the outputs.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -20,7 +20,7 @@ pub enum Verdict {
     Change(Values),
     /// It does not run, and the model is told this.
     Veto(String),
-    /// A person is asked first.
+    /// A person is asked first. Outputs are not asked about: they are accepted.
     Ask,
     /// The check failed, so the call does not run.
     Failed,
@@ -86,5 +86,71 @@ impl Program {
             planned.confirm = false;
             planned.refusal = refusal;
         }
+    }
+
+    /// The outputs that a reply commits, as the call that hands them in, if the user's own check is
+    /// to look at them.
+    pub(super) fn outputs_to_check(&self, replied: &Replied) -> Option<Call> {
+        if !self.checks_calls {
+            return None;
+        }
+        let outputs = match &replied.read {
+            Reading::Step(stepped) => match (&stepped.outcome, stepped.calls.first()) {
+                (StepOutcome::Submit, Some(planned)) => return Some((*planned.call).clone()),
+                (StepOutcome::Answer(outputs), _) => outputs,
+                _ => return None,
+            },
+            Reading::Outputs(outputs) => outputs,
+            _ => return None,
+        };
+        let mut args = outputs.clone();
+        let declared = self.declared.outputs();
+        args.retain(|name, _| declared.iter().any(|field| field.name == *name));
+        Some(Call {
+            id: String::new(),
+            name: self.completion.tool_name().to_owned(),
+            args,
+            raw: None,
+        })
+    }
+
+    /// The reply as it is after what was said of its outputs. Outputs that are refused count as ones
+    /// that do not fit: the model is told why, as often in a row as it may be misread.
+    pub(super) fn checked_outputs(&self, replied: &mut Replied, verdict: Verdict) {
+        let problem = match verdict {
+            Verdict::Allow | Verdict::Ask => return,
+            Verdict::Veto(message) => message,
+            Verdict::Failed => {
+                "The outputs were not accepted: the check before it failed.".to_owned()
+            }
+            Verdict::Change(args) => match check::outputs(self, args, &mut Vec::new()) {
+                Ok(changed) => return change_outputs(replied, changed.values),
+                Err(problems) => format!(
+                    "The outputs were not accepted: the check before it gave outputs that do not \
+                     fit: {problems}"
+                ),
+            },
+        };
+        match &mut replied.read {
+            Reading::Step(stepped) if stepped.outcome == StepOutcome::Submit => {
+                stepped.outcome = StepOutcome::Act;
+                for planned in &mut stepped.calls {
+                    planned.refusal = Some(problem.clone());
+                }
+            }
+            read => *read = Reading::Unreadable { problem },
+        }
+    }
+}
+
+fn change_outputs(replied: &mut Replied, changed: Values) {
+    match &mut replied.read {
+        Reading::Step(stepped) => match (&mut stepped.outcome, stepped.calls.first_mut()) {
+            (StepOutcome::Answer(outputs), _) => *outputs = changed,
+            (_, Some(planned)) => Arc::make_mut(&mut planned.call).args = changed,
+            _ => {}
+        },
+        Reading::Outputs(outputs) => outputs.extend(changed),
+        _ => {}
     }
 }

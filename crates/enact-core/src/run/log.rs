@@ -243,6 +243,18 @@ impl Run {
         tools.find(|tool| tool.name == name)
     }
 
+    /// Whether a tool of this name was another agent when this record was written.
+    pub(super) fn is_agent(&self, record: usize, name: &str) -> bool {
+        let is_list = |record: &usize| !self.tools_at(*record).is_empty();
+        let list = match self.folded.tools <= record {
+            true => Some(self.folded.tools),
+            // They changed since.
+            false => (0..record).rev().find(is_list),
+        };
+        let tool = list.and_then(|list| self.tool_at(list, name));
+        tool.is_some_and(|tool| tool.source.as_deref() == Some(ToolSpec::AGENT))
+    }
+
     /// The tools in the record that lists them.
     pub(crate) fn tools_at(&self, record: usize) -> &[ToolSpec] {
         match self.records.get(record).map(|record| &record.event) {

@@ -95,6 +95,8 @@ pub enum ActionKind {
     FinalAnswer,
     /// A person was asked for something.
     RequestClarification,
+    /// The work was handed to another agent.
+    Delegate,
 }
 
 fn seconds<S: serde::Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
@@ -106,7 +108,7 @@ pub(super) fn of(run: &Run) -> Trace {
     let outputs = run.outputs();
     let steps = run.steps().iter().enumerate();
     let steps: Vec<TraceStep> = steps
-        .map(|(index, step)| traced(step, before(run, index)))
+        .map(|(index, step)| traced(run, step, before(run, index)))
         .collect();
     Trace {
         total_iterations: steps.len(),
@@ -123,7 +125,7 @@ pub(super) fn of(run: &Run) -> Trace {
 /// The last step of a run, if its actions are all over.
 pub(super) fn last_step(run: &Run) -> Option<TraceStep> {
     let (index, step) = run.steps().iter().enumerate().next_back()?;
-    (!step.is_open()).then(|| traced(step, before(run, index)))
+    (!step.is_open()).then(|| traced(run, step, before(run, index)))
 }
 
 /// What happened before a step, and after the one before it.
@@ -135,12 +137,16 @@ fn before(run: &Run, index: usize) -> &[Remark] {
 }
 
 /// A step with the attempts at it, and what was asked beside it.
-fn traced(step: &Step, before: &[Remark]) -> TraceStep {
+fn traced(run: &Run, step: &Step, before: &[Remark]) -> TraceStep {
     let replied = &step.replied;
     let mut traced = TraceStep {
         iteration: step.number,
         thought: step.thought().to_owned(),
-        actions: step.calls.iter().map(|call| action(step, call)).collect(),
+        actions: step
+            .calls
+            .iter()
+            .map(|call| action(run, step, call))
+            .collect(),
         timestamp: step.at,
         token_usage: Usage::default(),
         duration: Duration::ZERO,
@@ -195,14 +201,15 @@ impl TraceStep {
     }
 }
 
-fn action(step: &Step, call: &StepCall) -> Action {
+fn action(run: &Run, step: &Step, call: &StepCall) -> Action {
     let is_final = *step.outcome() != StepOutcome::Act;
     let done = call.done.as_ref();
     Action {
-        kind: match (is_final, call.has_asked) {
-            (true, _) => ActionKind::FinalAnswer,
-            (false, true) => ActionKind::RequestClarification,
-            (false, false) => ActionKind::ToolCall,
+        kind: match call.has_asked {
+            _ if is_final => ActionKind::FinalAnswer,
+            _ if run.is_agent(step.record, &call.call.name) => ActionKind::Delegate,
+            true => ActionKind::RequestClarification,
+            false => ActionKind::ToolCall,
         },
         call: (*call.call).clone(),
         observation: match is_final && call.refusal.is_none() {

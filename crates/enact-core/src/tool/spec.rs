@@ -101,6 +101,9 @@ impl ToolSpec {
     /// change what they say, and is a new version of their format.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
+    /// The source of tools that are other agents.
+    pub(crate) const AGENT: &'static str = "agent";
+
     /// A tool with effects that runs unasked and in parallel, within 30 seconds.
     pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
         Self {

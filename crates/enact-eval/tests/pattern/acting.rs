@@ -123,10 +123,12 @@ async fn types_of_parameters() {
 
 async fn hooks() {
     let agent = scripted([looks("secrets"), looks("oak"), submits("a tree")]).with(|agent| {
-        agent.before_call(|call| match call.args["query"].as_str() {
-            Some("secrets") => Verdict::Veto("Not that.".to_owned()),
-            _ => Verdict::Allow,
-        })
+        agent.before_call(
+            |call| match call.args.get("query").and_then(|query| query.as_str()) {
+                Some("secrets") => Verdict::Veto("Not that.".to_owned()),
+                _ => Verdict::Allow,
+            },
+        )
     });
     let done = agent.run().await;
     assert_eq!(agent.told(1), "Error: Not that.");

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use enact::model::{ModelErrorKind, Price, Prices, ScriptedModel, Usage, call, fail, say};
-use enact::run::Event;
 use enact::run::store::{MemoryStore, RunFilter, Store as _};
+use enact::run::{ActionKind, Event};
 use enact::tool::{Confirmation, ToolSpec};
 use enact::{
     AgentTool, CancellationToken, Decision, ErrorKind, FnTool, HandOver, ReAct, TerminationReason,
@@ -54,6 +54,13 @@ async fn the_inputs_are_the_arguments_and_the_outputs_the_observation() {
     );
     let outer = played.call(values! { question: "q" }).await;
     assert_eq!(outer.trajectory().steps()[0].observation, "a tree");
+    let trace = outer.run().trace();
+    let kinds: Vec<ActionKind> = trace
+        .steps
+        .iter()
+        .map(|step| step.actions[0].kind)
+        .collect();
+    assert_eq!(kinds, [ActionKind::Delegate, ActionKind::FinalAnswer]);
     // What the inner one spent counts.
     assert_eq!(outer.usage.input_tokens, 220);
     assert_eq!(outer.run().usage().requests, 4);

@@ -34,6 +34,7 @@ mod parallel;
 mod pausing;
 mod predict;
 mod promises;
+mod prompts;
 mod repair;
 mod saved;
 mod scratchpad;

@@ -1,7 +1,8 @@
 //! The reasoning of a run as text.
 
+use enact::adapter::Piece;
 use enact::model::{call, calls, say};
-use enact::{Completion, Tools, values};
+use enact::{Completion, Tools, Update, values};
 use serde_json::json;
 
 use super::{agent, failing, paused, search_and_add};
@@ -102,4 +103,59 @@ async fn finishing_is_a_step_and_a_run_that_waits_has_no_answer() {
     let waiting = paused(played.agent.call(values! { question: "?" }).await.unwrap());
     let scratchpad = waiting.run().scratchpad();
     assert!(!scratchpad.contains("Final Answer"), "{scratchpad}");
+}
+
+#[tokio::test]
+async fn a_stream_tells_the_scratchpad_with_the_thought_that_is_being_written() {
+    let tools = || Tools::new().with(super::search().require_confirmation());
+    let played = agent(
+        "question -> answer",
+        tools(),
+        [
+            call("search", json!({"query": "oak"})).thinking("I look\nit up."),
+            call("submit", json!({"answer": "a tree"})).thinking("I know it."),
+        ],
+    );
+    let mut run = played.agent.call(values! { question: "?" }).stream();
+    assert_eq!(run.scratchpad(), "");
+    let mut thoughts = 0;
+    while let Some(update) = run.next().await {
+        if let Update::Writing { .. } = update {
+            thoughts += 1;
+            let scratchpad = run.scratchpad();
+            assert!(
+                "Thought: I look\n   it up.".starts_with(&scratchpad),
+                "{scratchpad}"
+            );
+        }
+    }
+    assert!(thoughts > 0);
+    let asked = "Thought: I look\n   it up.\nAction: search {\"query\":\"oak\"}\n\
+                 Observation: (pending) It has not run: it waits for a decision.";
+    assert_eq!(run.scratchpad(), asked);
+    // A run that is resumed has all of it from the start.
+    let waiting = paused(run.outcome().await.unwrap());
+    let mut run = played.agent.resume(waiting).respond("yes").stream();
+    let mut seen = Vec::new();
+    while let Some(update) = run.next().await {
+        if let Update::Writing {
+            piece: Piece::Thought,
+            ..
+        } = update
+        {
+            seen.push(run.scratchpad());
+        }
+    }
+    let before = "Thought: I look\n   it up.\nAction: search {\"query\":\"oak\"}\n\
+                  Observation: about oak";
+    for scratchpad in &seen {
+        assert!(
+            scratchpad.starts_with(&format!("{before}\n\nThought: I")),
+            "{scratchpad}"
+        );
+    }
+    assert!(!seen.is_empty());
+    let scratchpad = run.scratchpad();
+    let done = run.outcome().await.unwrap().finished().unwrap();
+    assert_eq!(scratchpad, done.run().scratchpad());
 }
