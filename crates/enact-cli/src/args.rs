@@ -228,6 +228,8 @@ pub(crate) enum FormArg {
     History,
     /// The reasoning as text: `Thought:`, `Action:`, `Observation:`, `Final Answer:`.
     Scratchpad,
+    /// Every request to a model, word for word.
+    Prompts,
     /// The log: one JSON object a line.
     Events,
     /// What `enact run --json` prints.

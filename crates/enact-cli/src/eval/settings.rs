@@ -40,7 +40,7 @@ pub(super) fn of(args: &EvalArgs, setup: &Setup) -> Result<Values, Failure> {
         "limits": plan.limits,
         "rules": rules,
         "instructions": instructions.filter(|_| !signature.has_default_instructions()),
-        "tools": setup.agent.tools().names().collect::<Vec<_>>(),
+        "tools": setup.agent.tools().iter().map(|tool| &tool.name).collect::<Vec<_>>(),
         "files": setup.notes.get("files"),
         "reach": setup.notes.get("reach"),
         "mcp": setup.notes.get("mcp"),

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use enact::model::ModelOptions;
 use enact::model::openai::DEFAULT_MAX_TOKENS;
-use enact::{AdapterChoice, AgentTool, Builder, LanguageModel, ReAct, Tools};
+use enact::model::{Capabilities, ModelOptions, ScriptedModel};
+use enact::{
+    AdapterChoice, AgentTool, Builder, FnTool, LanguageModel, ReAct, Run, ToolError, Tools, Values,
+};
 use enact_sqlite::SqliteStore;
 
 use super::asked::connected;
@@ -82,6 +84,34 @@ impl Building<'_> {
             None => tool,
         })
     }
+}
+
+/// The agent of a run that is only read: it asks no model, and its tools are those of the log.
+pub(crate) fn to_read(run: &Run) -> Result<ReAct, Failure> {
+    let started = run.started();
+    if started.parent.is_some() {
+        let message = "this run was started by another agent, and doesn't note how its prompts are \
+                       worded: show the run of that agent";
+        return Err(Failure::usage("prompts", message));
+    }
+    let mut agent = Agent::of_run(started)?;
+    // A model that turned out to do less changed the words of `auto`; others keep theirs.
+    if run.has_changed_adapter() {
+        agent.asking.adapter = None;
+        agent.reasoning.step_adapter = None;
+    }
+    let step = started.agent.step_adapter.as_deref();
+    let calls = step.is_none_or(|name| name == "native");
+    let model = ScriptedModel::new([]).with_capabilities(Capabilities::FULL.with_tools(calls));
+    // A thought prompt names them.
+    let tools = started.agent.tools.iter().cloned();
+    let tools = tools.fold(Tools::new(), |tools, spec| {
+        tools.with(FnTool::from_spec(spec, |_: Values, _| async {
+            Err::<(), _>(ToolError::new("this agent is only read"))
+        }))
+    });
+    let builder = with_tools(&agent, tools, Arc::new(model))?;
+    builder.build().map_err(|error| Failure::from(&error))
 }
 
 /// The agent with these tools, asking this model.

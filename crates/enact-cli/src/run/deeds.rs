@@ -144,7 +144,8 @@ fn tell_calls(run: &Run, deeds: &mut Deeds) {
         let asks = open
             .iter()
             .any(|question| question.tool_call.id == action.call.id);
-        let is_due = action.kind == ActionKind::ToolCall && action.observation.is_none();
+        let is_call = matches!(action.kind, ActionKind::ToolCall | ActionKind::Delegate);
+        let is_due = is_call && action.observation.is_none();
         if !is_due || asks {
             continue;
         }

@@ -23,6 +23,7 @@ use crate::report::{self, Status};
 use crate::view::{Form, Ink, Narrator, Outputs, Screen, Stream, show_waiting, spoken_reason};
 use crate::{agent, interrupt};
 
+pub(crate) use self::build::to_read;
 pub(crate) use self::deeds::deeds;
 pub(crate) use self::setup::Setup;
 pub(crate) use self::waiting::{about, agent_name, asked_in_short, continued, first_input};

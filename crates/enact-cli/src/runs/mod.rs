@@ -3,6 +3,7 @@
 mod decisions;
 mod end;
 mod list;
+mod prompts;
 mod remove;
 mod resume;
 mod show;

@@ -14,6 +14,8 @@ use crate::run::{continued, show_ending};
 use crate::store;
 use crate::view::{Narrator, Outputs, Screen, Stream, exact};
 
+use super::prompts;
+
 /// Shows a run that is kept.
 pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.one.store).await?;
@@ -27,6 +29,7 @@ pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
             print(&exact::escaped_json(&history));
         }
         FormArg::Scratchpad => print(&seen(&run.scratchpad())),
+        FormArg::Prompts => prompts::print_all(&run)?,
         FormArg::Events => {
             for record in run.records() {
                 let record = serde_json::to_string(record).unwrap_or_default();
@@ -93,7 +96,7 @@ fn object(run: &Run) {
 
 /// A text as it may be shown here: a terminal would obey control characters, and a pipe gets the text as
 /// it is.
-fn seen(text: &str) -> Cow<'_, str> {
+pub(super) fn seen(text: &str) -> Cow<'_, str> {
     if !std::io::stdout().is_terminal() {
         return Cow::Borrowed(text);
     }
@@ -102,7 +105,7 @@ fn seen(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\n"))
 }
 
-fn print(line: &str) {
+pub(super) fn print(line: &str) {
     // A reader that went away wants nothing more.
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }

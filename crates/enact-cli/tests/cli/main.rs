@@ -25,6 +25,7 @@ mod models;
 mod place;
 mod plain;
 mod probing;
+mod prompts;
 #[cfg(unix)]
 mod questions;
 mod recording;

@@ -155,6 +155,12 @@ impl Run {
         Ok(run)
     }
 
+    /// Whether the steps came to use another adapter than the one that the run began with.
+    pub fn has_changed_adapter(&self) -> bool {
+        let is_change = |event: &Event| matches!(event, Event::AdapterChanged { .. });
+        self.events().any(is_change)
+    }
+
     /// Takes in the record that comes next, and says what it changed.
     pub(crate) fn push(&mut self, record: Record) -> Change {
         let index = self.records.len();
