@@ -45,14 +45,15 @@ impl Core {
         let mut asked = Vec::new();
         for record in records {
             let is_answer = matches!(record.event, Event::Replied(_) | Event::ModelFailed { .. });
-            if is_answer && let Next::Model(ModelCall { predictor, request }) = state.next() {
-                if !ready.local.programs.contains_key(&predictor) {
-                    asked.push(Asked {
-                        predictor,
-                        request,
-                        answered_at: record.position,
-                    });
-                }
+            if is_answer
+                && let Next::Model(ModelCall { predictor, request }) = state.next()
+                && !ready.local.programs.contains_key(&predictor)
+            {
+                asked.push(Asked {
+                    predictor,
+                    request,
+                    answered_at: record.position,
+                });
             }
             state.apply(record);
         }
