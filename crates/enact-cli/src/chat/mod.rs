@@ -155,8 +155,10 @@ impl Chat {
             Said::Help => self.screen.write(HELP),
             Said::Model(None) => self.tell(&format!("answered by {}", self.setup.model)),
             Said::Model(Some(name)) => self.change_model(&name).await,
-            Said::Tools if self.setup.agent.tools().is_empty() => self.tell("there are no tools"),
-            Said::Tools => show_brief(&self.screen, self.setup.agent.tools()),
+            Said::Tools if self.setup.agent.tool_set().is_empty() => {
+                self.tell("there are no tools")
+            }
+            Said::Tools => show_brief(&self.screen, self.setup.agent.tool_set()),
             Said::Cost => self.tell(&self.spent.told()),
             Said::Show => self.show(),
             Said::Retry => return self.retry().await,
@@ -274,7 +276,13 @@ impl Chat {
         let narrator = Narrator::new(Screen::new(self.lines.stream_of_steps()), "");
         show_steps(&narrator, run);
         let store = self.setup.store.as_ref();
-        show_ending(&narrator, Outputs::below(narrator.screen()), run, store, None);
+        show_ending(
+            &narrator,
+            Outputs::below(narrator.screen()),
+            run,
+            store,
+            None,
+        );
     }
 
     /// Asks the last turn again.

@@ -113,7 +113,13 @@ pub(crate) fn print_refusal(
         let status = Status::Refused(&run.open_questions(), failure);
         report::print(&report::object(Some(run), status));
     } else {
-        show_ending(narrator, Outputs::below(narrator.screen()), run, store, None);
+        show_ending(
+            narrator,
+            Outputs::below(narrator.screen()),
+            run,
+            store,
+            None,
+        );
     }
     failure.print();
     Exit::Paused

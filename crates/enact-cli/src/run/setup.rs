@@ -112,7 +112,7 @@ impl Setup {
                 self.tape.beside(name, || Ok(model))?
             }
         };
-        let agent = built(&plan, self.agent.tools().clone(), model)?;
+        let agent = built(&plan, self.agent.tool_set().clone(), model)?;
         let mut notes = plan.notes()?;
         // What was noted beside the agent stays.
         for (name, value) in &self.notes {

@@ -36,7 +36,7 @@ use crate::predictor::{Predictor, SavedTools};
 use crate::run::Run;
 use crate::run::store::Store;
 use crate::signature::{Dynamic, Shape, Signature, Values};
-use crate::tool::ToolSpec;
+use crate::tool::{ToolSpec, Tools};
 
 macro_rules! module {
     ($(#[$doc:meta])* $name:ident) => {
@@ -205,5 +205,10 @@ impl<S: Shape> ReAct<S> {
     /// a run: [`Run::tools`] is what a run has.
     pub fn tools(&self) -> &[ToolSpec] {
         self.core.program().shown_tools()
+    }
+
+    /// The set of tools that the agent was built with, to build another one with them.
+    pub fn tool_set(&self) -> &Tools {
+        self.core.tools()
     }
 }

@@ -68,7 +68,7 @@ fn read<T: DeserializeOwned>(args: &Values) -> Result<T, ToolError> {
 /// The text of a file, if there is one.
 fn existing(folder: &Folder, path: &str) -> Result<Option<String>, ToolError> {
     let path = relative(path)?;
-    match folder.dir().metadata(&path) {
+    match folder.dir.metadata(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         _ => text(folder, &path, MAX_BYTES).map(Some),
     }

@@ -36,7 +36,7 @@ pub(super) fn edit(folder: &Folder, args: &EditArgs) -> Result<String, ToolError
     let before = text(folder, &relative(&args.path)?, change::MAX_BYTES)?;
     let after = edited(&before, args)?;
     let place = Place::prepare(folder, &args.path, "edited file", &after)?;
-    let written = folder.dir().write(&place.path, &after);
+    let written = folder.dir.write(&place.path, &after);
     place.told("edited", &after, written)
 }
 
