@@ -6,7 +6,7 @@ use super::core::{Core, Stops};
 use crate::error::{Error, ErrorKind};
 use crate::model::Request;
 use crate::react::{ModelCall, Next, RunState};
-use crate::run::{Event, PredictorName, Run};
+use crate::run::{PredictorName, Run};
 
 /// A request that a run made to a model, as `prompts` of a module makes it again from the log.
 #[derive(Debug, Clone)]
@@ -44,8 +44,7 @@ impl Core {
         let mut state = RunState::begin(program, ready.wording, first)?;
         let mut asked = Vec::new();
         for record in records {
-            let is_answer = matches!(record.event, Event::Replied(_) | Event::ModelFailed { .. });
-            if is_answer
+            if record.event.is_of_model()
                 && let Next::Model(ModelCall { predictor, request }) = state.next()
                 && !ready.local.programs.contains_key(&predictor)
             {

@@ -61,6 +61,11 @@ impl Event {
         Self::failed_request_of(predictor, error.kind(), error.to_string())
     }
 
+    /// Whether it is what came of a request to a model: a reply, or a failure.
+    pub(crate) fn is_of_model(&self) -> bool {
+        matches!(self, Self::Replied(_) | Self::ModelFailed { .. })
+    }
+
     /// A request to a model failed in this way.
     pub(crate) fn failed_request_of(
         predictor: PredictorName,
