@@ -5,6 +5,7 @@ mod asking;
 mod chat;
 mod check;
 mod eval;
+mod keys;
 mod limits;
 mod mcp;
 mod model;
@@ -14,6 +15,7 @@ mod output;
 mod reasoning;
 mod recording;
 mod rm;
+mod setup;
 mod time;
 mod tools;
 
@@ -26,6 +28,7 @@ pub(crate) use self::asking::{Asking, Pace, Replies};
 pub(crate) use self::chat::ChatArgs;
 pub(crate) use self::check::{CheckArgs, InitArgs};
 pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
+pub(crate) use self::keys::{KeysArgs, KeysCommand};
 pub(crate) use self::limits::{LimitArgs, usual_limits};
 pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
 pub(crate) use self::model::{AddArgs, ListArgs, ModelArgs, ModelCommand, PullArgs, RemoveArgs};
@@ -33,6 +36,7 @@ pub(crate) use self::output::OutputArgs;
 pub(crate) use self::reasoning::{Reasoning, RuleArgs};
 pub(crate) use self::recording::RecordingArgs;
 pub(crate) use self::rm::RmArgs;
+pub(crate) use self::setup::{CompletionsArgs, ManArgs};
 pub(crate) use self::time::{Time, TimeBudget};
 pub(crate) use self::tools::{ToolArgs, ToolsArgs};
 
@@ -72,6 +76,12 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Check agent files.
     Check(CheckArgs),
+    /// Store, list and remove the keys of providers.
+    Keys(KeysArgs),
+    /// Print a script that completes commands and options in a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one for every command.
+    Man(ManArgs),
     /// Watch an agent at work; needs no model and no key.
     Demo,
     /// List the runs that are kept.
@@ -91,6 +101,10 @@ pub(crate) struct ModelsArgs {
     /// List the models of this provider alone, a name on each line.
     pub(crate) provider: Option<String>,
 
+    /// Name all providers that have no key.
+    #[arg(long)]
+    pub(crate) all: bool,
+
     /// Print a JSON array.
     #[arg(long)]
     pub(crate) json: bool,
@@ -99,8 +113,8 @@ pub(crate) struct ModelsArgs {
 /// Where runs are kept.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArg {
-    /// The file that keeps runs, or `none`; in the data folder of the platform unless given.
-    #[arg(long, env = "ENACT_STORE", value_name = "PATH")]
+    /// The file that keeps runs, or `none` [default: ENACT_STORE, else in the platform's data folder].
+    #[arg(long, value_name = "PATH")]
     pub(crate) store: Option<String>,
 }
 
@@ -262,8 +276,7 @@ OPENAI_API_KEY holds the key, if the server wants one; other providers have vari
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
     /// What goes in and what must come out, such as "question, k: int = 3 -> answer"; left out with
-    /// `--agent`.
-    #[arg(required_unless_present = "agent_file")]
+    /// `--agent`, or with an agent.toml in this folder.
     pub(crate) signature: Option<String>,
 
     /// The inputs, one by one.

@@ -10,11 +10,14 @@ mod editor;
 mod eval;
 mod exit;
 mod interrupt;
+mod keys;
 mod line;
 mod local;
+mod manual;
 mod mcp;
 mod models;
 mod person;
+mod place;
 mod report;
 mod run;
 mod runs;
@@ -46,7 +49,7 @@ fn main() -> ExitCode {
             return Failure::failed("runtime", message).end().into();
         }
     };
-    if let Err(failure) = secrets::configure(None, None) {
+    if let Err(failure) = keys::load().and_then(|()| secrets::configure(None, None)) {
         return failure.end().into();
     }
     let telemetry = match cli.command {
@@ -66,6 +69,9 @@ fn main() -> ExitCode {
             Command::Mcp(args) => mcp::execute(&args).await,
             Command::Init(args) => agent::init(&args),
             Command::Check(args) => agent::check(&args),
+            Command::Keys(args) => keys::execute(&args),
+            Command::Completions(args) => manual::completions(&args),
+            Command::Man(args) => manual::pages(&args),
             Command::Demo => demo::execute().await,
             Command::Runs(args) => runs::list(&args).await,
             Command::Show(args) => runs::show(&args).await,

@@ -7,6 +7,7 @@ use enact_providers::Provider;
 
 use crate::agent::Agent;
 use crate::exit::Failure;
+use crate::keys;
 
 /// The variable that names variables whose values are secret.
 const VARIABLE: &str = "ENACT_SECRETS";
@@ -62,11 +63,15 @@ pub(crate) fn redact(text: &str) -> String {
 fn gathered() -> (Secrets, Vec<(String, SecretError)>) {
     let (mut secrets, mut problems) = (Secrets::new(), Vec::new());
     let providers = Provider::all();
-    for name in providers.iter().filter_map(Provider::key_variable) {
+    for name in providers.iter().flat_map(Provider::key_variables) {
         let key = std::env::var(name).unwrap_or_default();
         if key.trim().len() >= SHORTEST_KEY {
             secrets = add(secrets, name, &mut problems);
         }
+    }
+    // Those that are too short to be told from other words are no keys.
+    for key in keys::keys().unwrap_or_default().values() {
+        secrets = secrets.clone().with(key).unwrap_or(secrets);
     }
     let names = std::env::var(VARIABLE).unwrap_or_default();
     let names = names.split(',').map(str::trim);

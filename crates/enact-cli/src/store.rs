@@ -6,6 +6,7 @@ use enact::run::store::{RunFilter, Store as _, StoreError, StoreErrorKind, Store
 use enact::{Error, Run};
 use enact_sqlite::SqliteStore;
 
+use crate::agent::Config;
 use crate::args::StoreArg;
 use crate::exit::Failure;
 use crate::view::text;
@@ -16,10 +17,18 @@ const NONE: &str = "none";
 const LAST: &str = "last";
 /// How many runs are named where an id could be several.
 const CANDIDATES: usize = 5;
+const VARIABLE: &str = "ENACT_STORE";
 
 /// The file that was asked for, or that of the platform; `None` if there shall be none.
 pub(crate) fn path(arg: &StoreArg) -> Result<Option<PathBuf>, Failure> {
-    match arg.store.as_deref().map(str::trim) {
+    let said = match &arg.store {
+        Some(path) => Some(path.clone()),
+        None => match std::env::var(VARIABLE) {
+            Ok(path) => Some(path),
+            Err(_) => Config::load()?.store,
+        },
+    };
+    match said.as_deref().map(str::trim) {
         Some(NONE) => Ok(None),
         Some(path) if !path.is_empty() => Ok(Some(path.into())),
         _ => match SqliteStore::default_path() {
@@ -146,10 +155,7 @@ pub(crate) fn short(id: &str) -> &str {
 /// `enact resume` of a run, as a line to paste into the same shell.
 pub(crate) fn resume_line(store: &SqliteStore, id: &str, more: &[&str]) -> String {
     let mut words = vec!["enact", "resume", short(id)];
-    let usual = path(&StoreArg {
-        store: std::env::var("ENACT_STORE").ok(),
-    });
-    let usual = usual.ok().flatten();
+    let usual = path(&StoreArg { store: None }).ok().flatten();
     let is_usual = usual
         .is_some_and(|usual| std::path::absolute(usual).is_ok_and(|usual| usual == store.path()));
     let file = store.path().to_string_lossy();

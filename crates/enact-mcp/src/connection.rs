@@ -18,7 +18,7 @@ use crate::calls::Calls;
 use crate::error::innermost;
 use crate::handler::Handler;
 use crate::plan::Way;
-use crate::process::Process;
+use crate::process::{Process, Words};
 use crate::{Error, ErrorKind, Mcp};
 
 /// How long taking leave may take.
@@ -34,31 +34,37 @@ pub(crate) struct Connection {
 impl Connection {
     /// Starts the server or reaches it, and agrees with it on how to speak.
     pub(crate) async fn open(plan: &Mcp, changes: &watch::Sender<u64>) -> Result<Self, Error> {
-        let opening = Self::agree(plan, changes);
+        let words = Words::default();
+        let opening = Self::agree(plan, changes, &words);
         match tokio::time::timeout(plan.start_timeout, opening).await {
             Ok(opened) => opened,
             Err(_) => {
-                let (label, limit) = (plan.label(), plan.start_timeout);
+                let limit = plan.start_timeout;
+                let said = match (words.said(), &plan.way) {
+                    (said, _) if !said.is_empty() => said,
+                    (_, Way::Stdio(_)) => "it said nothing".to_owned(),
+                    (_, Way::Http { .. }) => "it did not answer".to_owned(),
+                };
                 let message = format!(
-                    "the MCP server `{label}` was not ready within {limit:?}: try its command by \
-                     hand, or give it longer"
+                    "the MCP server {} was not ready within {limit:?} ({said})",
+                    plan.described()
                 );
-                Err(Error::new(ErrorKind::Protocol, message))
+                Err(Error::new(ErrorKind::Timeout, message))
             }
         }
     }
 
-    async fn agree(plan: &Mcp, changes: &watch::Sender<u64>) -> Result<Self, Error> {
+    async fn agree(plan: &Mcp, changes: &watch::Sender<u64>, words: &Words) -> Result<Self, Error> {
         // Every server that people use today knows this greeting; asking for the newer one first
         // makes some of them end or wait.
         let usual = ClientLifecycleMode::Initialize;
-        let greeted = match Self::greet(plan, changes, usual).await? {
+        let greeted = match Self::greet(plan, changes, words, usual).await? {
             // It refused in good form: perhaps it only knows the newer one.
             Err((ClientInitializeError::JsonRpcError(_), _)) => {
                 let newer = ClientLifecycleMode::Discover {
                     preferred_versions: vec![ProtocolVersion::LATEST],
                 };
-                Self::greet(plan, changes, newer).await?
+                Self::greet(plan, changes, words, newer).await?
             }
             greeted => greeted,
         };
@@ -68,6 +74,7 @@ impl Connection {
     async fn greet(
         plan: &Mcp,
         changes: &watch::Sender<u64>,
+        words: &Words,
         greeting: ClientLifecycleMode,
     ) -> Result<Result<Self, (ClientInitializeError, String)>, Error> {
         let handler = Handler {
@@ -77,10 +84,10 @@ impl Connection {
         let (served, process) = match &plan.way {
             Way::Stdio(program) => {
                 let (process, pipes) =
-                    Process::start(program, &plan.environment).map_err(|error| {
-                        let (label, command) = (plan.label(), &program.command);
+                    Process::start(program, &plan.environment, words).map_err(|error| {
+                        let (server, command) = (plan.described(), &program.command);
                         let message = format!(
-                            "the MCP server `{label}` cannot be started: `{command}`: {error}; \
+                            "the MCP server {server} cannot be started: `{command}`: {error}; \
                              install it, or correct the command"
                         );
                         Error::new(ErrorKind::Start, message).with_source(error)
@@ -145,7 +152,7 @@ async fn last_words(process: Option<&Process>) -> String {
 }
 
 fn refused(plan: &Mcp, error: ClientInitializeError, words: &str) -> Error {
-    let label = plan.label();
+    let server = plan.described();
     let kind = match (&plan.way, &error) {
         (Way::Http { .. }, ClientInitializeError::TransportError { .. }) => ErrorKind::Start,
         _ => ErrorKind::Protocol,
@@ -154,7 +161,7 @@ fn refused(plan: &Mcp, error: ClientInitializeError, words: &str) -> Error {
         Way::Stdio(_) => "does not speak the Model Context Protocol on standard output",
         Way::Http { .. } => "cannot be reached, or does not speak the Model Context Protocol",
     };
-    let mut message = format!("the MCP server `{label}` {what}: {}", told(&error));
+    let mut message = format!("the MCP server {server} {what}: {}", told(&error));
     if !words.is_empty() {
         message.push_str(&format!(" ({words})"));
     }

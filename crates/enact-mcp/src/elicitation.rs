@@ -15,6 +15,8 @@ const DECLINE: &str = "decline";
 pub(crate) struct Form {
     question: String,
     fields: Vec<String>,
+    /// The only field, or the only one that has to be given.
+    main: Option<String>,
     validator: Validator,
 }
 
@@ -59,15 +61,24 @@ impl Form {
             let line = described(name, &properties[name], is_required);
             let _ = write!(question, "\n- {line}");
         }
-        question.push_str(match fields.len() {
-            0 => "\nAnswer `yes`, or `decline`.",
-            1 => "\nAnswer with the value, or `decline`.",
-            _ => "\nAnswer with a JSON object of these fields, or `decline`.",
+        let main = match (&fields[..], &required[..]) {
+            ([only], _) => Some(only.clone()),
+            (_, [only]) => Some((*only).to_owned()),
+            _ => None,
+        };
+        question.push_str(&match (&fields[..], &main) {
+            ([], _) => "\nAnswer `yes`, or `decline`.".to_owned(),
+            ([_], _) => "\nAnswer with the value, or `decline`.".to_owned(),
+            (_, Some(main)) => format!(
+                "\nAnswer with the value of `{main}`, with a JSON object of these fields, or `decline`."
+            ),
+            _ => "\nAnswer with a JSON object of these fields, or `decline`.".to_owned(),
         });
         let validator = Validator::new(schema).map_err(|error| error.to_string())?;
         Ok(Self {
             question,
             fields,
+            main,
             validator,
         })
     }
@@ -96,14 +107,14 @@ impl Form {
         if answer.eq_ignore_ascii_case(DECLINE) {
             return Ok(Heard::Declined);
         }
-        let object = match (serde_json::from_str(answer), self.fields.as_slice()) {
+        let object = match (serde_json::from_str(answer), &self.main) {
             (Ok(Value::Object(object)), _) => object,
-            (_, []) => match answer.to_ascii_lowercase().as_str() {
+            (_, None) if self.fields.is_empty() => match answer.to_ascii_lowercase().as_str() {
                 "y" | "yes" => Map::new(),
                 "n" | "no" => return Ok(Heard::Declined),
                 _ => return Err("say `yes` or `decline`".to_owned()),
             },
-            (_, [only]) => Map::from_iter([(only.clone(), json!(answer))]),
+            (_, Some(main)) => Map::from_iter([(main.clone(), json!(answer))]),
             _ => return Err("it is no JSON object".to_owned()),
         };
         match self.validator.check(Value::Object(object)) {
@@ -189,14 +200,14 @@ mod tests {
              - `name`: Your name.\n\
              - `age` (a whole number; at least 0; may be left out)\n\
              - `mood` (one of \"good\", \"bad\"; \"good\" unless given; may be left out)\n\
-             Answer with a JSON object of these fields, or `decline`."
+             Answer with the value of `name`, with a JSON object of these fields, or `decline`."
         );
         assert_eq!(
             form.read(r#"{"name": "Ada", "age": "36"}"#),
             Ok(Heard::Content(json!({"name": "Ada", "age": 36})))
         );
         assert_eq!(form.read(" Decline\n"), Ok(Heard::Declined));
-        assert!(form.read("Ada").is_err());
+        assert_eq!(form.read("Ada"), Ok(Heard::Content(json!({"name": "Ada"}))));
         assert!(form.read(r#"{"age": 3}"#).is_err());
         assert!(form.read(r#"{"name": "Ada", "mood": "fine"}"#).is_err());
     }

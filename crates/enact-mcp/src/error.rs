@@ -8,8 +8,10 @@ pub enum ErrorKind {
     Config,
     /// The program cannot be started, or nothing answers at the address.
     Start,
-    /// It runs, but does not speak the protocol as it should, or not in time.
+    /// It runs, but does not speak the protocol as it should.
     Protocol,
+    /// It was not ready in time.
+    Timeout,
 }
 
 impl ErrorKind {
@@ -19,6 +21,7 @@ impl ErrorKind {
             Self::Config => "mcp_config",
             Self::Start => "mcp_start",
             Self::Protocol => "mcp_protocol",
+            Self::Timeout => "mcp_timeout",
         }
     }
 }

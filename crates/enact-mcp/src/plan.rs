@@ -204,6 +204,21 @@ impl Mcp {
         }
     }
 
+    /// The same for errors: with the command that is started, as it was written.
+    pub(crate) fn described(&self) -> String {
+        let label = self.label();
+        match &self.way {
+            Way::Stdio(program) if self.name.is_some() => {
+                let words = std::iter::once(&program.command).chain(&program.args);
+                let words: Vec<&str> = words.map(String::as_str).collect();
+                let command = words.join(" ");
+                let command = self.written.as_deref().unwrap_or(&command);
+                format!("`{label}` (`{command}`)")
+            }
+            _ => format!("`{label}`"),
+        }
+    }
+
     pub(crate) fn uses(&self, tool: &str) -> bool {
         let allowed = self.allow.is_empty() || self.allow.iter().any(|one| one.matches(tool));
         allowed && !self.deny.iter().any(|one| one.matches(tool))

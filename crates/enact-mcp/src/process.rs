@@ -45,6 +45,7 @@ impl Process {
     pub(crate) fn start(
         program: &Program,
         environment: &crate::Environment,
+        words: &Words,
     ) -> std::io::Result<(Self, Pipes)> {
         let variables = program.variables.iter();
         let variables = variables.map(|(name, value)| (name, value.expose_secret()));
@@ -65,7 +66,8 @@ impl Process {
         let stdin = child.stdin().take().ok_or_else(lost)?;
         let stdout = child.stdout().take().ok_or_else(lost)?;
         let stderr = child.stderr().take().ok_or_else(lost)?;
-        let words = Words::default();
+        words.forget();
+        let words = words.clone();
         let listening = tokio::spawn(listen(stderr, words.clone()));
         let process = Self {
             group: Group(Arc::new(Mutex::new(child))),
@@ -164,7 +166,7 @@ async fn watch(group: Group, gone: CancellationToken, words: Words, listening: J
 /// The last that a process said on standard error. Never shown by itself: a server may say
 /// anything at any time, and the terminal belongs to the person.
 #[derive(Debug, Clone, Default)]
-struct Words {
+pub(crate) struct Words {
     kept: Arc<Mutex<Kept>>,
 }
 
@@ -175,6 +177,11 @@ struct Kept {
 }
 
 impl Words {
+    /// What another process said before.
+    fn forget(&self) {
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Kept::default();
+    }
+
     fn hear(&self, line: String) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.lines.len() == KEPT_LINES {
@@ -188,7 +195,7 @@ impl Words {
         kept.status = Some(status);
     }
 
-    fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let lines: Vec<&str> = kept.lines.iter().map(String::as_str).collect();
         match (&kept.status, lines.is_empty()) {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use enact_core::module::StartFrom;
-use enact_core::run::PlannedCall;
 use enact_core::run::store::Store;
+use enact_core::run::{PlannedCall, QuestionKind};
+use enact_core::tool::Effect;
 use enact_core::{
     Call, Decision, Dynamic, Outcome, Paused, Prediction, Question, ReAct, ResumeCall, Update,
     Values,
@@ -13,6 +14,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequestParams,
     ElicitationAction, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
     ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::{Peer, RequestContext, RoleServer, ServiceExt as _};
 use rmcp::{ServerHandler, transport};
@@ -86,11 +88,28 @@ impl AgentService {
             _ => Values::new(),
         };
         let signature = self.agent.signature();
+        // What a server says of its tools may change while the agent is served.
+        let is_harmless = self.agent.tools().iter().all(|tool| {
+            let spec = tool.spec();
+            let is_own = !spec
+                .source
+                .as_deref()
+                .is_some_and(|one| one.starts_with("mcp:"));
+            spec.effect == Effect::ReadOnly && is_own
+        });
+        let annotations = ToolAnnotations::with_title(title(&self.name))
+            // A run costs something, and is kept.
+            .read_only(false)
+            .destructive(!is_harmless)
+            .idempotent(false)
+            .open_world(true);
         Tool::new(
             self.name.clone(),
             self.description.clone(),
             object(signature.input_schema()),
         )
+        .with_title(title(&self.name))
+        .annotate(annotations)
         .with_raw_output_schema(Arc::new(object(signature.output_schema())))
     }
 
@@ -216,23 +235,91 @@ async fn ask(peer: &Peer<RoleServer>, question: &Question) -> Result<Decision, S
     let form: ElicitRequestParams = serde_json::from_value(json!({
         "mode": "form",
         "message": question.question,
-        "requestedSchema": {
-            "type": "object",
-            "properties": {"answer": {"type": "string"}},
-            "required": ["answer"],
-        },
+        "requestedSchema": schema(question.kind),
     }))
     .map_err(|error| error.to_string())?;
     let said = peer.create_elicitation(form).await;
     let said = said.map_err(|error| format!("asking failed: {error}"))?;
     match (said.action, said.content) {
-        (ElicitationAction::Accept, Some(content)) => match content["answer"].as_str() {
-            Some(answer) => question.read(answer).map_err(|error| error.to_string()),
-            None => Err("the answer is missing".to_owned()),
-        },
+        (ElicitationAction::Accept, Some(content)) => decision(question.kind, &content)
+            .ok_or_else(|| "the answer does not fit the form".to_owned()),
         (ElicitationAction::Decline, _) => Ok(Decision::Reject(None)),
         _ => Err("the person was asked, and did not answer".to_owned()),
     }
+}
+
+/// The form of a question: a choice, except where the tool wants to know something.
+fn schema(kind: QuestionKind) -> Value {
+    let (choices, names, message) = match kind {
+        QuestionKind::Clarify => {
+            return json!({
+                "type": "object",
+                "properties": {"answer": {"type": "string", "title": "Answer"}},
+                "required": ["answer"],
+            });
+        }
+        QuestionKind::InDoubt => (
+            [RUN, HAPPENED, REJECT],
+            ["Run it again", "It happened", "It did not happen"],
+            "What the call gave, if it happened.",
+        ),
+        _ => (
+            [RUN, ALWAYS, REJECT],
+            [
+                "Approve",
+                "Approve, and do not ask about this tool again",
+                "Reject",
+            ],
+            "What the agent should know or do instead, if you reject it.",
+        ),
+    };
+    json!({
+        "type": "object",
+        "properties": {
+            "decision": {
+                "type": "string",
+                "title": "Decision",
+                "enum": choices,
+                "enumNames": names,
+            },
+            "message": {"type": "string", "title": "Message", "description": message},
+        },
+        "required": ["decision"],
+    })
+}
+
+/// The choices of a form.
+const RUN: &str = "approve";
+const ALWAYS: &str = "always";
+const HAPPENED: &str = "happened";
+const REJECT: &str = "reject";
+
+/// What was chosen; none if it is no choice of the form.
+fn decision(kind: QuestionKind, content: &Value) -> Option<Decision> {
+    if kind == QuestionKind::Clarify {
+        return Some(Decision::Answer(content["answer"].as_str()?.to_owned()));
+    }
+    let message = content["message"].as_str().map(str::trim);
+    let message = message.filter(|message| !message.is_empty());
+    let message = message.map(str::to_owned);
+    match (content["decision"].as_str()?, kind) {
+        (RUN, _) => Some(Decision::Approve),
+        (ALWAYS, QuestionKind::Confirm) => Some(Decision::ApproveAlways),
+        (HAPPENED, QuestionKind::InDoubt) => {
+            let result = message.unwrap_or_else(|| "It happened.".to_owned());
+            Some(Decision::Answer(result))
+        }
+        (REJECT, _) => Some(Decision::Reject(message)),
+        _ => None,
+    }
+}
+
+/// A name for people: `read_mail` as `Read mail`.
+fn title(name: &str) -> String {
+    let words = name.replace(['_', '-'], " ");
+    let mut characters = words.chars();
+    let first = characters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(characters).collect()
 }
 
 /// Tells the client how far a run is, if it wants to know.

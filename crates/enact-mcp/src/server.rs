@@ -192,7 +192,11 @@ impl Server {
         };
         let listed = match tokio::time::timeout(limit, pages).await {
             Ok(listed) => listed?,
-            Err(_) => return Err(wrong(format!("no answer within {limit:?}"))),
+            Err(_) => {
+                let message =
+                    format!("the MCP server `{name}` did not list its tools within {limit:?}");
+                return Err(Error::new(ErrorKind::Timeout, message));
+            }
         };
         let used = listed
             .iter()

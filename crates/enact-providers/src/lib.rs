@@ -28,6 +28,8 @@ pub mod anthropic;
 mod genai;
 mod hosted;
 mod http;
+mod keys;
+mod name;
 pub mod openai;
 mod portable;
 mod prices;
@@ -43,26 +45,15 @@ pub use self::anthropic::Anthropic;
 pub use self::genai::client::Genai;
 pub use self::hosted::is_hosted;
 pub use self::http::{Client, credentials};
+pub use self::keys::{KeySource, keep_keys};
+pub use self::name::{resolve, split};
 pub use self::openai::OpenAi;
 pub use self::prices::{PRICES_AS_OF, prices, prices_at};
 pub use self::probe::{WithCapabilities, probe};
 pub use self::provider::Provider;
 
-/// What stands between a provider and its model.
-const SEPARATOR: &str = "::";
-
-/// The provider and the model of a name, if it names a provider.
-///
-/// ```
-/// assert_eq!(enact_providers::split("groq::llama"), Some(("groq", "llama")));
-/// assert_eq!(enact_providers::split("llama"), None);
-/// ```
-pub fn split(name: &str) -> Option<(&str, &str)> {
-    name.split_once(SEPARATOR)
-}
-
-/// The model of this name, such as `anthropic::claude-sonnet-4-5`, with the key and the address that
-/// the environment names for its provider. It [asks again](Retrying) after failures that may pass;
+/// The model of this name, such as `anthropic::claude-sonnet-4-5` or in short `claude-sonnet-4-5` (see
+/// [`resolve`]), with the key and the address that the environment names for its provider. It [asks again](Retrying) after failures that may pass;
 /// [`Provider::model`] gives one that does not.
 ///
 /// ```no_run
@@ -79,8 +70,8 @@ pub fn split(name: &str) -> Option<(&str, &str)> {
 /// # Errors
 /// When there is no such provider, or the environment has no key for it.
 pub fn model(name: &str) -> Result<Arc<dyn LanguageModel>, ModelError> {
-    let Some((provider, model)) = split(name) else {
-        return Err(provider::unknown(name));
+    let Some((provider, model)) = resolve(name) else {
+        return Err(name::incomplete(name));
     };
     let model = Provider::named(provider)?.model(model)?;
     Ok(Arc::new(Retrying::new(model)))

@@ -7,30 +7,28 @@ use enact_core::LanguageModel;
 use enact_core::model::{Capabilities, ModelError, ModelErrorKind};
 use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::ExposeSecret as _;
 
 use crate::genai::client::{self, Genai, Through};
 use crate::genai::failure;
 use crate::hosted::suited;
 use crate::http::{Client, Service};
-use crate::{Anthropic, OpenAi};
+use crate::keys::KeySource;
+use crate::{Anthropic, OpenAi, name};
 
 /// Local servers, by name, with where they listen and who says otherwise.
 const OLLAMA: &str = "ollama";
 const LLAMACPP: &str = "llamacpp";
 /// Other names that people know providers by.
-const ALIASES: [(&str, &str); 4] = [
+pub(crate) const ALIASES: [(&str, &str); 8] = [
     ("google", "gemini"),
     ("openrouter", "open_router"),
+    ("claude", "anthropic"),
+    ("grok", "xai"),
+    ("x-ai", "xai"),
+    ("mistralai", "mistral"),
     ("llama_cpp", LLAMACPP),
     ("bedrock", "bedrock_api"),
-];
-/// Other variables that people keep keys in.
-const KEY_ALIASES: [(&str, &str); 4] = [
-    ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    ("OPEN_ROUTER_API_KEY", "OPENROUTER_API_KEY"),
-    ("BEDROCK_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
-    ("ALIYUN_API_KEY", "DASHSCOPE_API_KEY"),
 ];
 /// What is taken from a provider when nobody says which model. Chosen to be cheap and able to call
 /// tools.
@@ -58,7 +56,7 @@ const USUAL_MODELS: [(&str, &str); 8] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Provider {
     name: &'static str,
-    kind: AdapterKind,
+    pub(crate) kind: AdapterKind,
     wire: Wire,
 }
 
@@ -107,7 +105,7 @@ impl Provider {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
         let name = alias.map_or(name.as_str(), |(_, name)| *name);
         let found = Self::all().into_iter().find(|known| known.name == name);
-        found.ok_or_else(|| unknown(name))
+        found.ok_or_else(|| name::unknown(name))
     }
 
     /// The name that stands before `::`.
@@ -120,14 +118,6 @@ impl Provider {
         self.wire == Wire::Local
     }
 
-    /// The variable that holds the key, if it needs one.
-    pub fn key_variable(&self) -> Option<&'static str> {
-        match self.is_local() {
-            true => None,
-            false => self.kind.default_key_env_name(),
-        }
-    }
-
     /// The variable that holds another address.
     pub fn address_variable(&self) -> String {
         match self.name {
@@ -136,10 +126,11 @@ impl Provider {
         }
     }
 
-    /// Whether the environment has what is needed to ask it: a key, unless it needs none. Local
-    /// servers need none, and servers that merely speak like OpenAI may not.
+    /// Whether there is what is needed to ask it: a key, unless it needs none. Local servers need
+    /// none, and servers that merely speak like OpenAI may not.
     pub fn is_configured(&self) -> bool {
-        self.may_be_keyless(&self.base_url()) || self.key(&environment).is_some()
+        let base_url = self.base_url();
+        self.may_be_keyless(&base_url) || self.key(&base_url, &environment).is_some()
     }
 
     fn may_be_keyless(&self, base_url: &str) -> bool {
@@ -196,7 +187,8 @@ impl Provider {
             );
             return Err(ModelError::new(ModelErrorKind::InvalidRequest, message));
         }
-        let key = self.key(variable);
+        let key = self.key(base_url, variable);
+        let key = key.map(|(key, _)| key);
         if key.is_none() && !self.may_be_keyless(base_url) {
             return Err(self.no_key());
         }
@@ -253,9 +245,15 @@ impl Provider {
         patience: Duration,
     ) -> Result<Vec<String>, ModelError> {
         let base_url = base_url.trim().trim_end_matches('/');
-        let service = Through::to(self.kind, self.name, self.key_variable());
+        let key = self.key(base_url, &environment);
+        // The variable that is set, or else the one that is needed.
+        let variable = match &key {
+            Some((_, KeySource::Variable(name))) => Some(*name),
+            _ => self.key_variable(),
+        };
+        let service = Through::to(self.kind, self.name, variable);
         let client = Client::of("", Through::address(base_url)?, Capabilities::FULL, service);
-        let key = self.key(&environment);
+        let key = key.map(|(key, _)| key);
         let auth = AuthData::from_single(match &key {
             Some(key) => key.expose_secret(),
             None => "none",
@@ -279,24 +277,8 @@ impl Provider {
         }
     }
 
-    fn key(&self, variable: &dyn Fn(&str) -> Option<String>) -> Option<SecretString> {
-        let name = self.key_variable()?;
-        let other = KEY_ALIASES.iter().find(|(known, _)| *known == name);
-        let key = given(variable, name).or_else(|| given(variable, other?.1));
-        key.map(SecretString::from)
-    }
-
-    fn no_key(&self) -> ModelError {
-        let what = match self.key_variable() {
-            Some(variable) => format!("put it into {variable}"),
-            None => "it has no variable of its own".to_owned(),
-        };
-        let message = format!("no key for `{}` is set: {what}", self.name);
-        ModelError::new(ModelErrorKind::Authentication, message)
-    }
-
     /// The base URL without a slash at its end.
-    fn address(&self, variable: &dyn Fn(&str) -> Option<String>) -> String {
+    pub(crate) fn address(&self, variable: &dyn Fn(&str) -> Option<String>) -> String {
         let given = given(variable, &self.address_variable());
         let address = match (self.name, given) {
             (OLLAMA, host) => ollama_address(host.as_deref()),
@@ -364,23 +346,13 @@ fn ollama_address(host: Option<&str>) -> String {
     }
 }
 
-fn environment(name: &str) -> Option<String> {
+pub(crate) fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-fn given(variable: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+pub(crate) fn given(variable: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
     let value = variable(name)?.trim().to_owned();
     (!value.is_empty()).then_some(value)
-}
-
-/// There is no provider of this name.
-pub(crate) fn unknown(name: &str) -> ModelError {
-    let known: Vec<&str> = Provider::all().iter().map(Provider::name).collect();
-    let message = format!(
-        "`{name}` names no provider: write `PROVIDER::MODEL`, with a provider out of {}",
-        known.join(", ")
-    );
-    ModelError::new(ModelErrorKind::InvalidRequest, message)
 }
 
 #[cfg(test)]
@@ -453,7 +425,7 @@ mod tests {
         assert!(model("openai::m", &[]).is_err());
         assert!(model("openai::m", &[("OPENAI_BASE_URL", "http://localhost:1/v1")]).is_ok());
         let error = model("grok::m", &[]).unwrap_err();
-        assert!(error.to_string().contains("xai"), "{error}");
+        assert!(error.to_string().contains("XAI_API_KEY"), "{error}");
         let error = model("ollama::", &[]).unwrap_err();
         assert!(error.to_string().contains("names no model"), "{error}");
         let bad = [("GROQ_API_KEY", "k"), ("GROQ_BASE_URL", "nowhere")];

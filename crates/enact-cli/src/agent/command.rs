@@ -4,7 +4,7 @@ use crate::args::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::view::{Screen, Stream, text};
 
-use super::{read, schema};
+use super::{FILE, read, schema};
 
 /// Checks agent files, and tells everything that is wrong with them.
 pub(crate) fn execute(args: &CheckArgs) -> Result<Exit, Failure> {
@@ -15,7 +15,11 @@ pub(crate) fn execute(args: &CheckArgs) -> Result<Exit, Failure> {
     }
     let told = Screen::new(Stream::Stderr);
     let mut exit = Exit::Success;
-    for path in &args.files {
+    let files = match &args.files[..] {
+        [] => vec![FILE.into()],
+        files => files.to_vec(),
+    };
+    for path in &files {
         match read(path) {
             Ok(_) => screen.line(&text::one_line(&format!("{}: ok", path.display()))),
             Err(problems) => {

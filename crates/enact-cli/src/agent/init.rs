@@ -2,12 +2,16 @@
 
 use std::io::{ErrorKind, Write as _};
 
+use super::schema::schema_text;
 use crate::args::InitArgs;
 use crate::exit::{Exit, Failure};
 use crate::view::{Screen, Stream, text};
 
 /// A file that says what can be said, with a comment on each.
 const TEMPLATE: &str = include_str!("template.toml");
+
+/// What the first line of the template names, for editors.
+const SCHEMA: &str = "agent.schema.json";
 
 /// Writes an agent file to begin with.
 pub(crate) fn execute(args: &InitArgs) -> Result<Exit, Failure> {
@@ -21,6 +25,17 @@ pub(crate) fn execute(args: &InitArgs) -> Result<Exit, Failure> {
         }
         _ => Failure::failed("agent_file", format!("{path} cannot be written: {error}")),
     })?;
+    // For editors; one that is there may be of a newer version.
+    let schema = args.file.with_file_name(SCHEMA);
+    let created = std::fs::File::create_new(&schema);
+    let written = created.and_then(|mut file| file.write_all(schema_text().as_bytes()));
+    match written {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            let message = format!("{} cannot be written: {error}", schema.display());
+            return Err(Failure::failed("agent_file", message));
+        }
+        _ => {}
+    }
     let how =
         format!("wrote {path}: try `enact run --agent {path} question=\"What is 17% of 2340?\"`");
     Screen::new(Stream::Stdout).line(&text::one_line(&how));

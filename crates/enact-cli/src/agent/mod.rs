@@ -2,6 +2,7 @@
 
 mod check;
 mod command;
+mod config;
 mod file;
 mod init;
 mod overlay;
@@ -20,13 +21,15 @@ use self::file::AgentFile;
 use self::problem::Problem;
 use self::shape::Shape;
 use self::source::{Source, below};
-use crate::args::{AgentArgs, Asking, Reasoning, Replies, ToolArgs};
+use crate::args::{Asking, Reasoning, Replies, ToolArgs};
 use crate::exit::Failure;
+use crate::view::{Ink, Screen, Stream};
 use enact::{Signature, Values};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub(crate) use self::command::execute as check;
+pub(crate) use self::config::Config;
 pub(crate) use self::init::execute as init;
 pub(crate) use self::overlay::{overlaid, said};
 pub(crate) use self::resolved::{Agent, Member};
@@ -34,12 +37,28 @@ pub(crate) use self::resolved::{Agent, Member};
 /// How deep agents may call agents, as the library has it.
 const MAX_DEPTH: usize = 8;
 
+/// The agent file that is found by itself.
+const FILE: &str = "agent.toml";
+
+/// The agent file of a command: the one that is named, or else the one of this folder unless a
+/// signature is given. Says so where nobody named it.
+pub(crate) fn file(named: Option<&Path>, has_signature: bool) -> Option<PathBuf> {
+    if named.is_some() || has_signature || !Path::new(FILE).is_file() {
+        return named.map(Path::to_owned);
+    }
+    let screen = Screen::new(Stream::Stderr);
+    screen.line(&screen.paint(Ink::Quiet, "agent: ./agent.toml"));
+    Some(FILE.into())
+}
+
 /// The agent that a command is about: that of a file, or one of a signature.
-pub(crate) fn of_args(args: &AgentArgs, signature: Option<&str>) -> Result<Agent, Failure> {
-    match (&args.file, signature) {
+pub(crate) fn of_args(file: Option<&Path>, signature: Option<&str>) -> Result<Agent, Failure> {
+    match (file, signature) {
         (None, Some(signature)) => Ok(Agent::new(Signature::parse(signature)?)),
         (None, None) => {
-            let message = "name an agent with `--agent FILE`, or give a signature";
+            let message = "say what goes in and what must come out, such as \"question -> answer\", or \
+                           name a file with `--agent FILE`; `enact init` writes an agent.toml, which is \
+                           found by itself";
             Err(Failure::usage("signature", message))
         }
         (Some(_), Some(_)) => {
@@ -157,7 +176,7 @@ impl Reading {
         if self.problems.len() > before {
             return None;
         }
-        let shape = match Shape::of(&source) {
+        let shape = match Shape::of(&source, &schema::schema::<AgentFile>()) {
             Ok(shape) => shape,
             Err(message) => {
                 self.problems.push(source.at("", message));

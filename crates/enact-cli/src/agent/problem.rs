@@ -25,6 +25,12 @@ impl fmt::Display for Problem {
     }
 }
 
+/// One line for a command that needs a file that nobody named: all problems.
+pub(super) fn all(problems: &[Problem]) -> Failure {
+    let all: Vec<String> = problems.iter().map(Problem::to_string).collect();
+    Failure::usage("config", all.join("; "))
+}
+
 /// One line for a command that needs the agent: the first problem, and how to see the others.
 pub(super) fn failure(path: &Path, problems: &[Problem]) -> Failure {
     let first = match problems.first() {

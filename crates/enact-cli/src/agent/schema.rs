@@ -1,20 +1,18 @@
 //! The JSON Schema of an agent file: for editors, and for the check itself.
 
-use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
+use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 use super::file::AgentFile;
 use super::shape::FORMATS;
 
-/// The schema. Editors of TOML know draft 7.
-pub(crate) fn schema() -> Value {
+/// The schema of a file. Editors of TOML know draft 7.
+pub(super) fn schema<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft07().for_deserialize();
     settings.inline_subschemas = true;
-    let mut schema = settings
-        .into_generator()
-        .into_root_schema_for::<AgentFile>();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
     RecursiveTransform(fit_to_toml).transform(&mut schema);
     let mut ordered = Map::new();
     if let Value::Object(schema) = schema.to_value() {
@@ -69,7 +67,7 @@ fn fit_to_toml(schema: &mut Schema) {
 
 /// The schema as it is kept beside the documentation.
 pub(crate) fn schema_text() -> String {
-    let mut schema = Schema::try_from(schema()).unwrap_or_default();
+    let mut schema = Schema::try_from(schema::<AgentFile>()).unwrap_or_default();
     let without_formats = |schema: &mut Schema| drop(schema.remove("format"));
     RecursiveTransform(without_formats).transform(&mut schema);
     format!("{:#}\n", schema.to_value())

@@ -9,7 +9,6 @@ use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 
 use super::problem::Problem;
-use super::schema::schema;
 use super::source::{Source, below};
 use crate::args::{Time, TimeBudget};
 use crate::local;
@@ -62,16 +61,15 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn of(source: &Source) -> Result<Self, String> {
-        let schema = schema();
+    pub(super) fn of(source: &Source, schema: &Value) -> Result<Self, String> {
         let mut options = jsonschema::options().should_validate_formats(true);
         for (name, check) in FORMATS {
             options = options.with_format(name, move |text: &str| check(text).is_ok());
         }
-        let validator = options.build(&schema).map_err(|error| error.to_string())?;
+        let validator = options.build(schema).map_err(|error| error.to_string())?;
         let mut teller = Teller {
             source,
-            schema: &schema,
+            schema,
             shape: Self {
                 problems: Vec::new(),
                 misworded: Vec::new(),

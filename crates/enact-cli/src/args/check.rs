@@ -6,7 +6,7 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Where to write it. A file that is there is never written over.
+    /// Where to write it, with agent.schema.json for editors beside it. No file is replaced.
     #[arg(default_value = "agent.toml")]
     pub(crate) file: PathBuf,
 }
@@ -21,8 +21,8 @@ Exit codes:
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArgs {
-    /// The agent files.
-    #[arg(value_name = "FILE", required_unless_present = "schema")]
+    /// The agent files [default: agent.toml].
+    #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
     /// Print the JSON Schema of agent files instead, for editors.

@@ -6,7 +6,7 @@ use clap::Args;
 use enact_mcp::{EmptyPattern, Pattern};
 use serde::{Deserialize, Serialize};
 
-use super::AgentArgs;
+use super::{AgentArgs, Time};
 use crate::mcp::{store_addresses, store_commands};
 
 /// Whose tools are handed over, beside the built-in ones: said by flags, and noted with the run.
@@ -41,6 +41,11 @@ pub(crate) struct McpArgs {
     #[arg(long, value_name = "PATTERN,…", value_delimiter = ',', value_parser = pattern)]
     #[serde(rename = "allow")]
     pub(crate) mcp_allow: Vec<String>,
+
+    /// How long a server may take until it is ready, such as 2m [default: 60s].
+    #[arg(long, value_name = "TIME")]
+    #[serde(rename = "start_timeout")]
+    pub(crate) mcp_start_timeout: Option<Time>,
 
     /// Not those tools of servers.
     #[arg(long, value_name = "PATTERN,…", value_delimiter = ',', value_parser = pattern)]

@@ -84,7 +84,8 @@ impl ToolArgs {
 }
 
 const EXAMPLES: &str = "\
-Without `--agent`, `--tools`, `--files` and servers it lists all built-in tools.
+Without an agent file, `--tools`, `--files` and servers it lists all built-in tools. An agent.toml in
+this folder is used unless `--agent` names another file.
 
 Examples:
   enact tools

@@ -66,9 +66,13 @@ impl Chat {
         };
         let agent = match (&earlier, &args.agent.file, &args.signature) {
             (Some(run), None, None) => agent_of(run).await?,
-            (_, Some(_), _) => agent::of_args(&args.agent, None)?,
-            (_, None, signature) => {
-                agent::of_args(&args.agent, Some(signature.as_deref().unwrap_or(USUAL)))?
+            _ => {
+                let file = agent::file(args.agent.file.as_deref(), args.signature.is_some());
+                let signature = match &file {
+                    Some(_) => None,
+                    None => Some(args.signature.as_deref().unwrap_or(USUAL)),
+                };
+                agent::of_args(file.as_deref(), signature)?
             }
         };
         let asked = asked(&agent.signature)?;

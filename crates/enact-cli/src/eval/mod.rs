@@ -37,11 +37,12 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
     let Some(path) = &args.dataset else {
         return Err(Failure::usage("dataset", "name a dataset"));
     };
-    let signature = match &args.agent.file {
+    let file = agent::file(args.agent.file.as_deref(), args.signature.is_some());
+    let signature = match &file {
         Some(_) => None,
         None => Some(args.signature.clone().unwrap_or_else(|| usual(args))),
     };
-    let agent = agent::of_args(&args.agent, signature.as_deref())?;
+    let agent = agent::of_args(file.as_deref(), signature.as_deref())?;
     // Before anybody is asked.
     let dataset = read_dataset(path, &agent.signature, args)?;
     let setup = Setup::new(agent, &args.agent, Probing::PATIENCE).await?;

@@ -49,6 +49,9 @@ pub(crate) struct Listed {
     /// How long a call may take, such as "30s"; a minute unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timeout: Option<Time>,
+    /// How long it may take until it is ready, such as "2m"; a minute unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) start_timeout: Option<Time>,
 }
 
 impl Listed {
@@ -66,6 +69,9 @@ impl Listed {
         plan = plan.environment(environment.clone());
         if let Some(Time(timeout)) = self.timeout {
             plan = plan.timeout(timeout);
+        }
+        if let Some(Time(timeout)) = self.start_timeout {
+            plan = plan.start_timeout(timeout);
         }
         picked(plan, &self.allow, &self.deny).map_err(|error| told(error.to_string()))
     }

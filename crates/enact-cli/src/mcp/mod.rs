@@ -9,7 +9,7 @@ mod spotted;
 use std::time::Duration;
 
 use enact::Tools;
-use enact_mcp::{Environment, Mcp, Pattern, Server, join};
+use enact_mcp::{Environment, ErrorKind, Mcp, Pattern, Server, join};
 use futures_util::future::join_all;
 
 pub(crate) use self::listed::{Listed, check_address};
@@ -37,10 +37,7 @@ impl Servers {
         let plans = noted.plans()?;
         let mut list = Vec::new();
         for started in join_all(plans.into_iter().map(start)).await {
-            list.push(
-                started
-                    .map_err(|error| Failure::failed(error.kind().as_str(), error.to_string()))?,
-            );
+            list.push(started.map_err(|error| refused(&error))?);
         }
         let servers = Self { list };
         servers.check(noted)?;
@@ -100,6 +97,22 @@ impl Servers {
     pub(crate) async fn shutdown(&self) {
         join_all(self.list.iter().map(Server::shutdown)).await;
     }
+}
+
+/// Why a server cannot be used, and what helps.
+fn refused(error: &enact_mcp::Error) -> Failure {
+    let help = match error.kind() {
+        ErrorKind::Timeout => {
+            ": run its command by hand to see why, or give it longer with `--mcp-start-timeout 3m` \
+             (`start_timeout` in an agent file)"
+        }
+        ErrorKind::Protocol => {
+            ": run its command by hand to see what it prints; it may need a variable (`--mcp-env NAME`)"
+        }
+        ErrorKind::Start => "; `enact tools` with the same servers tries them without an agent",
+        _ => "",
+    };
+    Failure::failed(error.kind().as_str(), format!("{error}{help}"))
 }
 
 /// Starts a server, and says so if that takes long.

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::listed::picked;
 use super::{Listed, check_address, environment, secret};
 use crate::agent::said;
-use crate::args::McpArgs;
+use crate::args::{McpArgs, Time};
 use crate::exit::Failure;
 use crate::view::exact;
 
@@ -169,6 +169,10 @@ impl Noted {
             plans.push(listed.plan(name, &environment)?);
         }
         let plans = plans.into_iter();
+        let plans = plans.map(|plan| match self.flags.mcp_start_timeout {
+            Some(Time(timeout)) => plan.start_timeout(timeout),
+            None => plan,
+        });
         let plans = plans.map(|plan| picked(plan, &self.flags.mcp_allow, &self.flags.mcp_deny));
         let plans: Result<Vec<Mcp>, enact_mcp::EmptyPattern> = plans.collect();
         plans.map_err(|error| wrong(error.to_string()))

@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Serves an agent as a tool until the client hangs up.
 pub(crate) async fn execute(args: &ServeMcpArgs) -> Result<Exit, Failure> {
-    let agent = agent::of_args(&args.agent, args.signature.as_deref())?;
+    let agent = agent::of_args(args.agent.file.as_deref(), args.signature.as_deref())?;
     let setup = Setup::new(agent, &args.agent, PATIENCE).await?;
     let description = args
         .description

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use enact_providers::Provider;
+use enact_providers::{KeySource, Provider};
 
 use super::Named;
 use crate::agent::Agent;
@@ -14,11 +14,11 @@ const MODEL_VARIABLE: &str = "ENACT_MODEL";
 pub(super) const ADDRESS_VARIABLE: &str = "OPENAI_BASE_URL";
 /// A server on this machine answers at once, or it is not there.
 const PATIENCE: Duration = Duration::from_secs(2);
-const NO_MODEL: &str = "no model is set, no key is in the environment, and no local server \
-                        answers: name one with `--model` or ENACT_MODEL (such as \
-                        anthropic::claude-sonnet-4-5), put a key into a variable such as \
-                        OPENAI_API_KEY or ANTHROPIC_API_KEY, or start Ollama or llama.cpp; \
-                        `enact models` tells what is there (`enact demo` needs none)";
+const NO_MODEL: &str = "no model is set, there is no key, and no local server answers: store a key \
+                        with `enact keys set anthropic`, put one into a variable such as \
+                        ANTHROPIC_API_KEY or OPENAI_API_KEY, start Ollama or llama.cpp, or name a \
+                        model with `--model` or ENACT_MODEL; run `enact models` to list providers \
+                        (`enact demo` needs none)";
 
 /// The models to ask, the first one first; at least one.
 #[derive(Debug, Clone)]
@@ -102,9 +102,12 @@ pub(super) async fn at_hand(base_url: Option<&str>) -> Result<Choice, Failure> {
             continue;
         };
         if provider.is_configured() {
-            let variable = provider.key_variable().unwrap_or_default();
+            let why = match provider.key_source() {
+                Some(KeySource::Variable(variable)) => format!("{variable} is set"),
+                _ => "its key is stored".to_owned(),
+            };
             let name = format!("{}::{model}", provider.name());
-            let reason = format!("{variable} is set; choose with `--model` or {MODEL_VARIABLE}");
+            let reason = format!("{why}; choose with `--model` or {MODEL_VARIABLE}");
             return Ok(Choice::of(name, None, reason));
         }
     }

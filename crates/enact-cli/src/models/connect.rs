@@ -15,7 +15,7 @@ use crate::local;
 
 const NO_KEY: &str = "no key is set: put it into OPENAI_API_KEY, or name a server that needs none \
                       with `--base-url` or OPENAI_BASE_URL, or a model of another provider \
-                      (PROVIDER::MODEL); `enact models` lists them";
+                      (PROVIDER::MODEL); run `enact models` to list providers";
 
 /// A model by its name, and where it is asked if it is not where its provider always is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,9 +66,26 @@ impl Named {
         named
     }
 
+    /// The provider and the model. A short name, such as `gpt-4o`, means a provider where no address
+    /// says who is asked.
+    pub(crate) fn parts(&self) -> Option<(&str, &str)> {
+        match self.base_url {
+            Some(_) => enact_providers::split(&self.name),
+            None => enact_providers::resolve(&self.name),
+        }
+    }
+
+    /// The name in full.
+    pub(crate) fn full_name(&self) -> String {
+        match self.parts() {
+            Some((provider, model)) => format!("{provider}::{model}"),
+            None => self.name.clone(),
+        }
+    }
+
     /// Whether the name says who serves the model.
     pub(crate) fn has_provider(&self) -> bool {
-        enact_providers::split(&self.name).is_some()
+        self.parts().is_some()
     }
 
     /// Whether it may be asked at an address of one's own: without a provider, or OpenAI's.
@@ -79,10 +96,10 @@ impl Named {
 
 /// A client for one model.
 pub(crate) fn connect(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
-    let connected = match enact_providers::split(&named.name) {
+    let connected = match named.parts() {
         Some((local::PROVIDER, model)) => return local::load(model),
         Some((provider, model)) => {
-            let provider = Provider::named(provider).map_err(refused)?;
+            let provider = Provider::named(provider).map_err(|error| refused(error, named))?;
             match &named.base_url {
                 Some(base_url) => provider.model_at(model, &whole_address(base_url)),
                 None => provider.model(model),
@@ -90,23 +107,23 @@ pub(crate) fn connect(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> 
         }
         None => return compatible(named),
     };
-    connected.map_err(refused)
+    connected.map_err(|error| refused(error, named))
 }
 
 /// A model on a server that speaks OpenAI's chat completions.
 fn compatible(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
-    let key = super::choice::variable("OPENAI_API_KEY");
-    let mut client = OpenAi::new(&named.name);
-    match &named.base_url {
-        Some(base_url) => {
-            client = client
-                .with_base_url(whole_address(base_url))
-                .map_err(|error| Failure::usage("base_url", error.to_string()))?;
-        }
-        None if key.is_none() => return Err(Failure::usage("no_key", NO_KEY)),
-        None => {}
-    }
-    if let Some(key) = key {
+    let Some(base_url) = &named.base_url else {
+        let wrong = |error| refused(error, named);
+        let openai = Provider::named("openai").map_err(wrong)?;
+        return match openai.is_configured() {
+            true => openai.model(&named.name).map_err(wrong),
+            false => Err(Failure::usage("no_key", NO_KEY)),
+        };
+    };
+    let mut client = OpenAi::new(&named.name)
+        .with_base_url(whole_address(base_url))
+        .map_err(|error| Failure::usage("base_url", error.to_string()))?;
+    if let Some(key) = super::choice::variable("OPENAI_API_KEY") {
         client = client.with_api_key(key);
     }
     // As for models of providers: hosted ones stop by themselves, others are watched.
@@ -119,10 +136,7 @@ fn compatible(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
 
 /// The built-in price of a model that is asked at its provider.
 pub(crate) fn built_in_price(named: &Named) -> Option<Prices> {
-    let (provider, model) = match enact_providers::split(&named.name) {
-        Some((provider, model)) => (provider, model),
-        None => ("openai", named.name.as_str()),
-    };
+    let (provider, model) = named.parts().unwrap_or(("openai", &named.name));
     let address = match &named.base_url {
         Some(address) => address.clone(),
         None => Provider::named(provider).ok()?.base_url(),
@@ -137,12 +151,15 @@ pub(crate) fn is_unknown(named: &Named) -> bool {
     address.is_some_and(|address| !enact_providers::is_hosted(address))
 }
 
-fn refused(error: ModelError) -> Failure {
-    let kind = match error.kind() {
-        ModelErrorKind::Authentication => "no_key",
-        _ => "model",
-    };
-    Failure::usage(kind, format!("{error}; `enact models` lists what is there"))
+fn refused(error: ModelError, named: &Named) -> Failure {
+    match error.kind() {
+        ModelErrorKind::Authentication => {
+            let (provider, _) = named.parts().unwrap_or(("openai", ""));
+            let how = format!("or store it with `enact keys set {provider}`");
+            Failure::usage("no_key", format!("{error}, {how}"))
+        }
+        _ => Failure::usage("model", error.to_string()),
+    }
 }
 
 /// The models as one: the later ones are asked when the earlier ones fail.

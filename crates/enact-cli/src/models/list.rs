@@ -18,6 +18,8 @@ use crate::view::{Ink, Screen, Stream, text};
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How many names are shown on one line.
 const SHOWN: usize = 3;
+/// How many providers without a key are named.
+const WITHOUT_KEY: usize = 4;
 
 /// Somewhere models are asked: at a provider, in this process, or at another address.
 #[derive(Default, Serialize)]
@@ -33,6 +35,9 @@ struct Place {
     /// Why its models cannot be asked, if they cannot.
     reason: Option<String>,
     probed: Vec<Value>,
+    /// Whether a server of this machine is meant, at its usual address.
+    #[serde(skip)]
+    is_local: bool,
 }
 
 /// Lists who can be asked.
@@ -71,7 +76,19 @@ pub(crate) async fn execute(args: &ModelsArgs) -> Result<Exit, Failure> {
     let without_key = places.iter().filter_map(|place| place.show(&screen));
     let without_key: Vec<String> = without_key.collect();
     if !without_key.is_empty() {
-        let line = format!("\nWithout a key: {}", without_key.join(", "));
+        let shown = if args.all {
+            without_key.len()
+        } else {
+            WITHOUT_KEY
+        };
+        let mut line = format!(
+            "\nWithout a key: {}",
+            without_key[..shown.min(without_key.len())].join(", ")
+        );
+        if without_key.len() > shown {
+            let more = without_key.len() - shown;
+            line.push_str(&format!(", and {more} more (`enact models --all`)"));
+        }
         screen.line(&screen.paint(Ink::Quiet, &line));
     }
     show_shelf(&screen, &Place::here());
@@ -81,7 +98,12 @@ pub(crate) async fn execute(args: &ModelsArgs) -> Result<Exit, Failure> {
             let name = text::one_line(choice.name());
             screen.line(&format!("\nWithout `--model` and ENACT_MODEL: {name}"));
         }
-        Err(_) => screen.line("\nNothing can be asked yet: set a key, or start a local server."),
+        Err(_) => {
+            screen.line("\nNo model can be used yet. One of these is enough:");
+            screen.line("  enact keys set anthropic        stores a key; or set ANTHROPIC_API_KEY");
+            screen.line("  ollama serve                    a local server needs no key");
+            screen.line("  enact run --base-url URL …      any server with OpenAI's API");
+        }
     }
     Ok(Exit::Success)
 }
@@ -96,6 +118,7 @@ impl Place {
             configured: provider.is_configured(),
             reachable: Some(false),
             usual_model: provider.usual_model(),
+            is_local: provider.is_local(),
             ..Self::default()
         };
         if !place.configured {
@@ -144,7 +167,9 @@ impl Place {
     fn names(&self, screen: &Screen) -> Result<(), Failure> {
         let name = self.name();
         if let (false, Some(variable)) = (self.configured, self.key_variable) {
-            let message = format!("no key for `{name}` is set: put it into {variable}");
+            let message = format!(
+                "no key for `{name}` is set: put it into {variable}, or store it with `enact keys set {name}`"
+            );
             return Err(Failure::usage("no_key", message));
         }
         for model in self.models.iter().flatten() {
@@ -166,6 +191,11 @@ impl Place {
                 let (count, some) = self.some();
                 (screen.paint(Ink::Good, &count), some)
             }
+            // Most people run no local server, and nothing is wrong then.
+            Some(_) if self.is_local => (
+                screen.paint(Ink::Quiet, "not running"),
+                text::one_line(self.base_url.as_deref().unwrap_or_default()),
+            ),
             Some(reason) => (
                 screen.paint(Ink::Bad, "not reachable"),
                 text::one_line(reason),

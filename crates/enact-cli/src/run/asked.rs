@@ -86,7 +86,7 @@ pub(super) async fn connected(
     let clients = models.iter().map(connect);
     let clients = clients.collect::<Result<Vec<_>, Failure>>()?;
     let found = models.iter().zip(&clients).map(|(named, client)| Named {
-        name: named.name.clone(),
+        name: named.full_name(),
         base_url: client.base_url().map(str::to_owned),
     });
     let found = found.collect();

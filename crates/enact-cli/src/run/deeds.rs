@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use enact::run::{ActionKind, QuestionKind};
 use enact::tool::{Confirmation, Effect, ToolSpec};
 use enact::{Decision, Run, Values};
-use enact_providers::Provider;
+use enact_providers::{KeySource, Provider};
 use serde_json::Value;
 
 use crate::agent::{Agent, Member};
@@ -34,8 +34,9 @@ fn tell_agent(agent: &Agent, whose: &str, deeds: &mut Deeds) {
     for named in &agent.models {
         let address = named.base_url.as_deref();
         let address = address.unwrap_or("the address of its provider");
-        let key = match key_variable(named) {
-            Some(name) => format!("with the key in {name}"),
+        let key = match key_source(named) {
+            Some(KeySource::Variable(name)) => format!("with the key in {name}"),
+            Some(KeySource::Kept) => "with the stored key".to_owned(),
             None => "without a key".to_owned(),
         };
         tell("asks", format!("{} at {address}, {key}", named.name));
@@ -70,16 +71,14 @@ fn tell_agent(agent: &Agent, whose: &str, deeds: &mut Deeds) {
     }
 }
 
-/// The variable whose value goes to a model as the key, if it has one.
-fn key_variable(named: &Named) -> Option<&'static str> {
-    let name = match enact_providers::split(&named.name) {
-        Some((provider, _)) => Provider::named(provider).ok()?.key_variable()?,
-        None => "OPENAI_API_KEY",
-    };
-    std::env::var(name)
-        .ok()
-        .filter(|key| !key.trim().is_empty())?;
-    Some(name)
+/// Where the key comes from that goes to a model, if it has one.
+fn key_source(named: &Named) -> Option<KeySource> {
+    let (provider, _) = named.parts().unwrap_or(("openai", ""));
+    let provider = Provider::named(provider).ok()?;
+    match &named.base_url {
+        Some(address) => provider.key_source_at(address),
+        None => provider.key_source(),
+    }
 }
 
 fn tell_tools(run: &Run, deeds: &mut Deeds) {

@@ -36,11 +36,16 @@ pub(crate) async fn execute(args: &RunArgs) -> Result<Exit, Failure> {
 
 async fn run(args: &RunArgs) -> Result<Exit, Failure> {
     // A file says the signature: then all words are inputs.
-    let (signature, first) = match &args.agent.file {
+    let arrow = args
+        .signature
+        .as_ref()
+        .is_some_and(|word| is_signature(word));
+    let file = agent::file(args.agent.file.as_deref(), arrow);
+    let (signature, first) = match &file {
         Some(_) => (None, args.signature.as_ref()),
         None => (args.signature.as_deref(), None),
     };
-    let agent = agent::of_args(&args.agent, signature)?;
+    let agent = agent::of_args(file.as_deref(), signature)?;
     let inputs: Vec<String> = first.into_iter().chain(&args.inputs).cloned().collect();
     let inputs = inputs::check(&inputs, &agent.signature)?;
     let setup = Setup::new(agent, &args.agent, Probing::PATIENCE).await?;
@@ -53,6 +58,14 @@ async fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let ended = drive(&setup.agent, call, &narrator, &person, &interrupted, store).await;
     setup.servers.shutdown().await;
     Ok(print_ending(args.output, &narrator, &ended, store))
+}
+
+/// Whether the first word is meant as a signature: an input may hold an arrow, too.
+fn is_signature(word: &str) -> bool {
+    match (word.find("->"), word.find('=')) {
+        (Some(arrow), Some(equals)) => arrow < equals || word[..equals].contains(':'),
+        (arrow, equals) => arrow.is_some() || equals.is_none(),
+    }
 }
 
 /// Shows what came of a run, in the form that was asked for.

@@ -11,7 +11,7 @@ use enact_sqlite::SqliteStore;
 use super::asked::{Asked, another, connected};
 use super::build::{Building, adapter, built};
 use super::history;
-use crate::agent::Agent;
+use crate::agent::{Agent, Config};
 use crate::args::{AgentArgs, ResumeArgs};
 use crate::exit::Failure;
 use crate::mcp::Servers;
@@ -47,7 +47,7 @@ impl Setup {
         args: &AgentArgs,
         patience: Duration,
     ) -> Result<Self, Failure> {
-        let mut plan = agent.with_flags(args)?;
+        let mut plan = agent.with_flags(args)?.with_config(Config::load()?)?;
         // A run that is not kept is never resumed.
         let seal = store::path(&args.store)?.and_then(|_| trust::key());
         secrets::configure(Some(&plan), seal)?;

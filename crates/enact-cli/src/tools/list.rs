@@ -18,12 +18,13 @@ const ANY: &str = "question -> answer";
 
 /// Lists tools.
 pub(crate) async fn execute(args: &ToolsArgs) -> Result<Exit, Failure> {
-    let agent = match &args.file {
+    let file = agent::file(args.file.as_deref(), false);
+    let agent = match &file {
         Some(path) => agent::of_file(path)?,
         None => Agent::new(Signature::parse(ANY)?),
     };
     let agent = agent.with_tools(&args.own, &args.mcp)?;
-    let own = match args.file {
+    let own = match file {
         None if agent.own.names().is_empty() && agent.mcp.is_none() => all(&agent)?,
         _ => own(&agent)?,
     };

@@ -66,6 +66,8 @@ pub(crate) fn enact<'a>(args: impl IntoIterator<Item = &'a str>) -> Enact {
         concat!(env!("CARGO_TARGET_TMPDIR"), "/seal.key"),
     );
     command.env("ENACT_MODELS", "/nonexistent/models");
+    command.env("ENACT_CONFIG", "none");
+    command.env("ENACT_KEYS", "/nonexistent/keys.json");
     // Scripts begin with the first step. Tests of the probe switch it on.
     command.env("ENACT_PROBE", "off");
     command.env("ENACT_PROBES", "/nonexistent/probes.json");

@@ -7,6 +7,7 @@ mod answers;
 mod bounds;
 mod chat;
 mod command;
+mod configured;
 mod contested;
 mod costs;
 mod demo;

@@ -70,10 +70,10 @@ fn a_run_that_asked_first_is_resumed_with_its_servers_and_its_log_holds_no_secre
     ];
     let said = run(&outer, args)
         .args(["--mcp", &doubler(&inner), "--mcp-env", "SECRET_FOR_SERVERS"])
+        .args(["--ask", "doubler"])
         .env("ENACT_STORE", &place.store())
         .env("SECRET_FOR_SERVERS", "hush-hush")
         .said();
-    // The tool does not say that it destroys nothing.
     assert_eq!(said.code, 3, "{said:?}");
     let object = said.json();
     let run_id = object["run_id"].as_str().unwrap();
@@ -113,6 +113,7 @@ fn truth_a_secret_in_the_command_of_a_server_is_not_stored() {
         "--json",
         "--mcp",
         &command,
+        "--ask=doubler",
     ];
     let said = run(&outer, args).env("ENACT_STORE", &place.store()).said();
     assert_eq!(said.code, 3, "{said:?}");
@@ -158,6 +159,7 @@ fn truth_a_variable_in_the_command_of_a_server_is_read_again_on_resume() {
         "--json",
         "--mcp",
         &command,
+        "--ask=doubler",
     ];
     let said = run(&outer, args)
         .env("ENACT_STORE", &place.store())
@@ -228,6 +230,7 @@ fn truth_a_tool_that_changed_while_the_run_waited_is_asked_about_again() {
     std::fs::write(&file, servers.to_string()).unwrap();
     let said = run(&outer, ["task -> answer", "task=Twice 21?", "--json"])
         .args(["--mcp-config", file.to_str().unwrap(), "--mcp-env", "ABOUT"])
+        .args(["--ask", "doubler"])
         .env("ENACT_STORE", &place.store())
         .env("ABOUT", "Doubles a number.")
         .said();
@@ -426,7 +429,11 @@ async fn the_client_s_person_is_asked_before_the_agent_writes() {
         "{question}"
     );
     assert_eq!(place.written("a.txt"), None);
-    let context = context.with_answer(&question, "yes");
+    assert!(
+        question.contains("`decision` (one of \"approve\", \"always\", \"reject\")"),
+        "{question}"
+    );
+    let context = context.with_answer(&question, "approve");
     let output = tool.call(args(), context).await.unwrap();
     assert_eq!(output.value, json!({"answer": "done"}));
     assert_eq!(place.written("a.txt").as_deref(), Some("hello"));
@@ -450,4 +457,53 @@ fn serving_ends_well_when_the_client_hangs_up_and_says_what_is_wrong_otherwise()
     assert_eq!(said.code, 2, "{said:?}");
     assert!(said.stderr.contains("the signature is wrong"), "{said:?}");
     assert_eq!(said.stdout, "");
+}
+
+#[test]
+fn a_served_agent_has_a_title_and_says_what_it_may_destroy() {
+    let place = Place::new();
+    let models = TestServer::start_blocking([]);
+    let files = place.files.path().to_string_lossy().into_owned();
+    let listed = |flags: &[&str]| -> Value {
+        let request = |id: u32, method: &str, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+                           "clientInfo": {"name": "c", "version": "1"}});
+        let lines = [
+            request(1, "initialize", hello),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            request(2, "tools/list", json!({})),
+        ];
+        let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let args = ["mcp", "task -> answer", "--model=m", "--name=book_keeper"];
+        let said = asking(&models, args.into_iter().chain(flags.iter().copied()))
+            .stdin(lines)
+            .said();
+        let answer = said.stdout.lines().last().unwrap().to_owned();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        answer["result"]["tools"][0].clone()
+    };
+    let tool = listed(&["--tools=calculator"]);
+    assert_eq!(tool["title"], "Book keeper");
+    assert_eq!(tool["annotations"]["readOnlyHint"], false);
+    assert_eq!(tool["annotations"]["destructiveHint"], false);
+    let tool = listed(&["--files", &files]);
+    assert_eq!(tool["annotations"]["destructiveHint"], true);
+}
+
+#[test]
+fn a_server_that_hangs_is_given_up_with_what_it_said_and_the_flag_that_helps() {
+    let models = TestServer::start_blocking([]);
+    let said = run(&models, ["task -> answer", "task=Do it."])
+        .args(["--mcp", "sh -c 'echo waiting for a disk >&2; sleep 60'"])
+        .args(["--mcp-start-timeout", "1500ms"])
+        .said();
+    assert_eq!(said.code, 1, "{said:?}");
+    for words in [
+        "was not ready within 1.5s",
+        "it said: waiting for a disk",
+        "sleep 60",
+        "--mcp-start-timeout 3m",
+    ] {
+        assert!(said.error_line().contains(words), "{words}: {said:?}");
+    }
 }

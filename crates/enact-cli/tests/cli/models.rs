@@ -173,7 +173,10 @@ fn a_server_that_does_not_tell_its_models_is_named() {
 #[test]
 fn what_is_wrong_with_a_name_is_told() {
     for (args, words) in [
-        (&["--model=nobody::m"][..], &["`nobody`", "anthropic"][..]),
+        (
+            &["--model=nobody::m"][..],
+            &["`nobody`", "enact models"][..],
+        ),
         (&["--model=groq::m"], &["GROQ_API_KEY"]),
         (&["--model=ollama::"], &["names no model"]),
         (
@@ -271,7 +274,7 @@ fn the_list_tells_who_can_be_asked_and_why_not() {
         line("groq ").contains("not reachable: could not connect"),
         "{said:?}"
     );
-    assert!(line("llamacpp ").contains("not reachable"), "{said:?}");
+    assert!(line("llamacpp ").contains("not running"), "{said:?}");
     assert!(
         line("Without a key:").contains("anthropic (ANTHROPIC_API_KEY)"),
         "{said:?}"

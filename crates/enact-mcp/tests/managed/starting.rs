@@ -42,7 +42,11 @@ async fn a_program_that_says_nothing_is_given_up() {
         .name("mute")
         .start_timeout(Duration::from_millis(300));
     let text = plan.connect().await.unwrap_err().to_string();
-    assert!(text.contains("`mute` was not ready within 300ms"), "{text}");
+    assert!(text.contains("the MCP server `mute` (`"), "{text}");
+    assert!(
+        text.contains("was not ready within 300ms (it said nothing)"),
+        "{text}"
+    );
 }
 
 #[tokio::test]

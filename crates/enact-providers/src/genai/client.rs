@@ -64,11 +64,11 @@ impl Genai {
     /// When there is no such provider.
     pub fn model(name: &str) -> Result<Self, ModelError> {
         let Some((provider, model)) = split(name) else {
-            return Err(crate::provider::unknown(name));
+            return Err(crate::name::incomplete(name));
         };
         let known = Provider::named(provider)?;
         let Some(kind) = AdapterKind::from_lower_str(known.name()) else {
-            return Err(crate::provider::unknown(name));
+            return Err(crate::name::unknown(provider));
         };
         let client = Self::through(kind, model)?;
         let key = known

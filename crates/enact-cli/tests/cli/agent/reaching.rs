@@ -177,7 +177,7 @@ fn the_tools_of_a_file_are_listed_with_their_sources_and_rules() {
             "doubler",
             "MCP server `doubling`",
             "effectful",
-            "always"
+            "never"
         ]));
     }
     assert_eq!(rows, expected);

@@ -1,0 +1,26 @@
+//! The flags of the commands that set a shell up.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap_complete::Shell;
+
+const EXAMPLES: &str = "\
+Examples:
+  bash  enact completions bash > ~/.local/share/bash-completion/completions/enact
+  zsh   enact completions zsh > \"${fpath[1]}/_enact\"
+  fish  enact completions fish > ~/.config/fish/completions/enact.fish";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// Write the pages of all commands into this folder instead.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
