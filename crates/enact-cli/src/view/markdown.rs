@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use console::measure_text_width;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event as Markup, Options, Parser, Tag, TagEnd};
 
 use super::screen::{Ink, Screen};
 use super::text::harmless;
@@ -58,14 +58,14 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+    fn event(&mut self, event: Markup<'_>, range: Range<usize>) {
         match event {
-            Event::Start(tag) => self.start(tag, range),
-            Event::End(tag) => self.end(tag, range),
-            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.push(&text),
-            Event::Code(code) => self.spans.push((code.to_string(), Ink::Tool)),
-            Event::SoftBreak | Event::HardBreak => self.push("\n"),
-            Event::Rule => {
+            Markup::Start(tag) => self.start(tag, range),
+            Markup::End(tag) => self.end(tag, range),
+            Markup::Text(text) | Markup::Html(text) | Markup::InlineHtml(text) => self.push(&text),
+            Markup::Code(code) => self.spans.push((code.to_string(), Ink::Tool)),
+            Markup::SoftBreak | Markup::HardBreak => self.push("\n"),
+            Markup::Rule => {
                 self.flush();
                 self.gap();
                 let rule = "─".repeat(self.width.min(40));

@@ -169,7 +169,7 @@ impl Narrator {
                 };
                 self.aside(&format!("{why}: continues with the `{adapter}` adapter"));
             }
-            Change::Ended { .. } => {}
+            Change::Ended => {}
             _ => self.tell_failure(),
         }
         match (change, step) {

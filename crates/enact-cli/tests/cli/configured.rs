@@ -197,7 +197,7 @@ fn truth_a_stored_key_is_for_its_owner_and_is_shown_nowhere() {
     let said = enact(
         TASK.into_iter()
             .chain(["--model=openai::m", "--base-url"])
-            .chain([&*server.base_url()]),
+            .chain([server.base_url()]),
     )
     .env("ENACT_KEYS", place)
     .said();

@@ -24,7 +24,7 @@ fn recorded(place: &Place, model: &str) -> String {
     // Nothing is known of what a server of one's own costs.
     assert!(!said.stderr.contains('$'), "{said:?}");
     let text = std::fs::read_to_string(&tape).unwrap();
-    let text = text.replace(&server.base_url(), "https://api.openai.com/v1");
+    let text = text.replace(server.base_url(), "https://api.openai.com/v1");
     std::fs::write(&tape, text.replace("test-model", model)).unwrap();
     record
 }

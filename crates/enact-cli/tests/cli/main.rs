@@ -33,6 +33,8 @@ mod recording;
 mod resumed;
 mod rules;
 mod secrets;
+#[cfg(unix)]
+mod serving;
 mod stored;
 mod talking;
 mod telemetry;

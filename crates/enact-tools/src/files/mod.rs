@@ -220,7 +220,8 @@ impl Files {
     /// std::fs::write(folder.path().join("a.txt"), "one\ntwo\n")?;
     /// let files = Files::open(folder.path())?;
     /// let args = enact::values! { path: "a.txt", old_text: "two", new_text: "2" };
-    /// let change = files.change("edit_file", &args)?.ok_or("no change")?;
+    /// let change = files.change("edit_file", &args).map_err(|error| error.to_string())?;
+    /// let change = change.ok_or("no change")?;
     /// assert_eq!(change.before.as_deref(), Some("one\ntwo\n"));
     /// assert_eq!(change.after, "one\n2\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())

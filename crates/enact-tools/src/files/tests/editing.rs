@@ -7,7 +7,7 @@ fn a_text_that_is_there_once_is_replaced() {
     let fixture = Fixture::new();
     let edit = |old: &str, new: &str| json!({"path": "a.txt", "old_text": old, "new_text": new});
     let done = fixture.call("edit_file", edit("two\n", "2\nand a half\n"));
-    assert_eq!(done.unwrap(), "edited `a.txt` (21 bytes)");
+    assert_eq!(done.unwrap(), "edited `a.txt` (23 bytes)");
     let text = || fs::read_to_string(fixture.inner().join("a.txt")).unwrap();
     assert_eq!(text(), "one\n2\nand a half\nthree\n");
     for (old, new, told) in [
