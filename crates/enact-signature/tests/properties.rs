@@ -1,6 +1,6 @@
 //! What holds for every signature and every text.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests may")]
+#![expect(clippy::unwrap_used, reason = "tests may")]
 
 use enact_signature::{Field, Moment, Property, Signature, Type};
 use proptest::prelude::*;
