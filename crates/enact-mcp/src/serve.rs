@@ -89,7 +89,7 @@ impl AgentService {
         };
         let signature = self.agent.signature();
         // What a server says of its tools may change while the agent is served.
-        let is_harmless = self.agent.tools().iter().all(|tool| {
+        let is_harmless = self.agent.tool_set().iter().all(|tool| {
             let spec = tool.spec();
             let is_own = !spec
                 .source
