@@ -46,8 +46,8 @@ struct Told {
     run: Option<Run>,
     /// What the model is writing.
     writing: Option<(Piece, String)>,
-    /// A failure of the model that the run may yet survive.
-    failure: Option<(ModelErrorKind, String)>,
+    /// What went wrong last, and how it is told if the run goes on.
+    failure: Option<(Option<ModelErrorKind>, String)>,
 }
 
 /// What joins a result to its call where there are several: results come as they come.
@@ -83,14 +83,17 @@ impl Narrator {
     /// Tells of an update.
     pub(crate) fn tell(&self, update: &Update) {
         match update {
-            Update::Asking { predictor } => self.screen.busy(&match predictor {
-                PredictorName::Step => format!("asking {}", self.model),
-                PredictorName::Extract => format!("asking {} for the outputs", self.model),
-                PredictorName::Summarise | PredictorName::Condense => {
-                    format!("asking {} for a summary", self.model)
-                }
-                PredictorName::Judge => format!("asking {} how the task stands", self.model),
-            }),
+            Update::Asking { predictor } => {
+                self.tell_failure();
+                self.screen.busy(&match predictor {
+                    PredictorName::Step => format!("asking {}", self.model),
+                    PredictorName::Extract => format!("asking {} for the outputs", self.model),
+                    PredictorName::Summarise | PredictorName::Condense => {
+                        format!("asking {} for a summary", self.model)
+                    }
+                    PredictorName::Judge => format!("asking {} how the task stands", self.model),
+                });
+            }
             Update::Progress { message, .. } => self.screen.busy(message),
             Update::Writing { piece, text } => self.writing(piece, text),
             Update::Written { .. } | Update::TakenBack { .. } => self.told().writing = None,
@@ -144,11 +147,11 @@ impl Narrator {
         self.told().run = run;
     }
 
-    /// Tells the last failure of a model, if it was not told: nothing else will.
+    /// Tells what went wrong last, if it was not told: nothing else will.
     pub(crate) fn tell_failure(&self) {
         let failure = self.told().failure.take();
-        if let Some((kind, message)) = failure {
-            self.aside(&format!("the model failed ({}): {message}", kind.as_str()));
+        if let Some((_, message)) = failure {
+            self.aside(&message);
         }
     }
 
@@ -158,7 +161,7 @@ impl Narrator {
         match change {
             Change::AdapterChanged { adapter, why, .. } => {
                 let failure = self.told().failure.take();
-                let why = match failure.map(|(kind, _)| kind) {
+                let why = match failure.and_then(|(kind, _)| kind) {
                     Some(ModelErrorKind::ToolsRefused) => {
                         "the server takes no tools with this model"
                     }
@@ -179,7 +182,8 @@ impl Narrator {
             }
             (Change::Reply(replied), _) => self.reply(replied),
             (Change::Failure { kind, message, .. }, _) => {
-                self.told().failure = Some((*kind, message.clone()));
+                let message = format!("the model failed ({}): {message}", kind.as_str());
+                self.told().failure = Some((Some(*kind), message));
             }
             (Change::CallStarted { .. }, Some(step)) => {
                 if let Some(activity) = activity(step) {
@@ -211,12 +215,15 @@ impl Narrator {
     /// Tells of a reply that is no step.
     fn reply(&self, replied: &Replied) {
         match &replied.read {
-            Reading::Unreadable { problem } => self.aside(&match replied.predictor {
+            Reading::Unreadable { problem } => match replied.predictor {
                 PredictorName::Judge | PredictorName::Condense => {
-                    format!("{problem}: done without")
+                    self.aside(&format!("{problem}: done without"));
                 }
-                _ => format!("the reply could not be read, asked again: {problem}"),
-            }),
+                _ => {
+                    let message = format!("the reply could not be read, asked again: {problem}");
+                    self.told().failure = Some((None, message));
+                }
+            },
             Reading::Summary { .. } => self.aside("the transcript was too long and was summarised"),
             Reading::Condensed { .. } => {
                 self.aside("what came back was too long and was summarised");

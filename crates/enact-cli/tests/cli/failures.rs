@@ -43,6 +43,27 @@ fn a_provider_error_in_plain_words() {
 }
 
 #[test]
+fn a_run_at_its_limit_tells_each_problem_once() {
+    let server = TestServer::answering_anywhere(|_| Turn::text("nothing of use"));
+    let said = run(
+        &server,
+        [
+            "question -> answer: int",
+            "question=?",
+            "--max-iterations=1",
+        ],
+    )
+    .said();
+    assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{said:?}");
+    let told = said.stderr.matches("out of steps; it answers").count();
+    assert_eq!(told, 1, "{said:?}");
+    // The last one is the error, and is not asked again.
+    assert!(said.error_line().contains("the last problem: "), "{said:?}");
+    let again = said.stderr.matches("asked again").count();
+    assert_eq!(server.requests().len(), 1 + again + 1, "{said:?}");
+}
+
+#[test]
 fn a_server_that_is_not_there_is_named() {
     let said = crate::command::enact([
         "run",
