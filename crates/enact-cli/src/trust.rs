@@ -54,7 +54,7 @@ fn read(path: &Path) -> Option<SealKey> {
 
 fn make(path: &Path) -> Option<SealKey> {
     let folder = path.parent()?;
-    std::fs::create_dir_all(folder).ok()?;
+    private_folder(folder).ok()?;
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).ok()?;
     // Nobody else may read it, and nobody reads half of it.
@@ -66,6 +66,15 @@ fn make(path: &Path) -> Option<SealKey> {
         // Another process was faster.
         Err(_) => read(path),
     }
+}
+
+/// Makes a folder, and those above it, for the owner alone.
+fn private_folder(path: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
 }
 
 /// Whether a run may be resumed: one that came from somewhere else says which commands are started
@@ -108,7 +117,7 @@ pub(crate) async fn check(
     }
     if let Some(file) = remembered {
         // If this fails, the next time asks again.
-        let _ = file.parent().map(std::fs::create_dir_all);
+        let _ = file.parent().map(private_folder);
         let _ = std::fs::write(file, run.id());
     }
     Ok(())

@@ -118,7 +118,8 @@ pub fn check_call(
     let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
         return Err(unknown_name(specs.iter(), None, name));
     };
-    let validator = Validator::new(spec.parameters.clone()).map_err(|error| error.to_string())?;
+    let validator =
+        Validator::of_arguments(spec.parameters.clone()).map_err(|error| error.to_string())?;
     match fitting(&validator, args) {
         Ok((args, _)) => Ok((name.to_owned(), args)),
         Err((problems, _)) => Err(problems),

@@ -294,7 +294,8 @@ fn schema_of(context: &str) -> impl FnOnce(SchemaError) -> ProgramError {
 fn checks(specs: Vec<ToolSpec>) -> Result<Arc<[(ToolSpec, Validator)]>, ProgramError> {
     let checked = specs.into_iter().map(|spec| {
         let whose = format!("the parameters of tool `{}`", spec.name);
-        let validator = Validator::new(spec.parameters.clone()).map_err(schema_of(&whose))?;
+        let validator =
+            Validator::of_arguments(spec.parameters.clone()).map_err(schema_of(&whose))?;
         Ok((spec, validator))
     });
     checked.collect()

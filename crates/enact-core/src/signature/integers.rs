@@ -58,11 +58,19 @@ pub(super) fn whole(value: &Value) -> Option<Number> {
     (float > 0.0 && float < 2.0 * SIGNED).then(|| (float as u64).into())
 }
 
-/// The schema with bounds for its integers, which have to be written as integers.
-pub(super) fn bounded(schema: &Value) -> Value {
+/// The schema with bounds for its integers, which have to be written as integers, and with marks at
+/// its moments if these are to be checked.
+pub(super) fn bounded(schema: &Value, moments: Moments) -> Value {
     let mut schema = schema.clone();
-    bound(&mut schema);
+    bound(&mut schema, moments);
     schema
+}
+
+/// Whether texts with the `format` of a date or a time have to be one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moments {
+    Checked,
+    Described,
 }
 
 /// Whether a limit is one of those that stand for 64 bits.
@@ -70,7 +78,7 @@ pub(super) fn is_bound(limit: &Value) -> bool {
     *limit == json!(u64::MAX) || *limit == json!(i64::MIN)
 }
 
-fn bound(schema: &mut Value) {
+fn bound(schema: &mut Value, moments: Moments) {
     let Value::Object(keywords) = schema else {
         return;
     };
@@ -85,18 +93,20 @@ fn bound(schema: &mut Value) {
                 | "unevaluatedItems"
                 | "unevaluatedProperties",
                 value @ Value::Object(_),
-            ) => bound(value),
+            ) => bound(value, moments),
             ("allOf" | "anyOf" | "items" | "oneOf" | "prefixItems", Value::Array(list)) => {
-                list.iter_mut().for_each(bound);
+                list.iter_mut().for_each(|schema| bound(schema, moments));
             }
             (
                 "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties",
                 Value::Object(named),
-            ) => named.values_mut().for_each(bound),
+            ) => named.values_mut().for_each(|schema| bound(schema, moments)),
             _ => {}
         }
     }
-    moments::mark(keywords);
+    if moments == Moments::Checked {
+        moments::mark(keywords);
+    }
     if is_integer(keywords) {
         keywords.insert(WRITTEN_WHOLE.to_owned(), json!(true));
         for (own, stricter, limit) in [

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::coerce;
+use super::integers::{self, Moments};
 use super::problems::Problems;
-use super::{coerce, integers};
 
 /// How often coercion starts over: text that turns out to be an object is looked into again.
 const ROUNDS: usize = 8;
@@ -63,8 +64,18 @@ pub struct SchemaError {
 impl Validator {
     /// Compiles a schema. References to other documents are refused.
     pub fn new(schema: Value) -> Result<Self, SchemaError> {
+        Self::compile(schema, Moments::Checked)
+    }
+
+    /// Compiles the schema of a tool's arguments. A `format` says what is meant there, and the tool
+    /// decides what it takes: servers take "tomorrow" for a date.
+    pub(crate) fn of_arguments(schema: Value) -> Result<Self, SchemaError> {
+        Self::compile(schema, Moments::Described)
+    }
+
+    fn compile(schema: Value, moments: Moments) -> Result<Self, SchemaError> {
         let compiled = integers::options()
-            .build(&integers::bounded(&schema))
+            .build(&integers::bounded(&schema, moments))
             .map_err(|error| SchemaError {
                 problem: error.to_string(),
                 location: match error.instance_path().as_str() {

@@ -2,7 +2,8 @@
 
 use enact::adapter::{AdapterChoice, Json, Native};
 use enact::model::{call, say};
-use enact::values;
+use enact::tool::ToolSpec;
+use enact::{FnTool, ToolError, Tools, Values, values};
 use serde_json::json;
 
 use crate::{agent, search_and_add};
@@ -133,4 +134,32 @@ async fn truth_labelled_answers_are_read_without_their_labels() {
     );
     let done = played.call(values! { question: "q" }).await;
     assert_eq!(done.outputs, values! { total: 3, unit: "m" });
+}
+
+#[tokio::test]
+async fn truth_a_format_of_an_argument_is_the_tools_to_judge() {
+    let spec = ToolSpec::new(
+        "remind",
+        "Reminds.",
+        json!({
+            "type": "object",
+            "properties": {"when": {"type": "string", "format": "date"}},
+            "required": ["when"],
+        }),
+    );
+    let tool = FnTool::from_spec(spec, |args: Values, _| async move {
+        Ok::<_, ToolError>(args["when"].clone())
+    });
+    let played = agent(
+        "question -> day: date",
+        Tools::new().with(tool),
+        [
+            call("remind", json!({"when": "tomorrow"})),
+            call("submit", json!({"day": "tomorrow"})),
+            call("submit", json!({"day": "2026-11-20"})),
+        ],
+    );
+    let done = played.call(values! { question: "q" }).await;
+    assert_eq!(done.trajectory().steps()[0].observation, "tomorrow");
+    assert_eq!(done.outputs["day"], "2026-11-20");
 }
