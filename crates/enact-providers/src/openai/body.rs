@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::spared::{Extra, Spared};
@@ -151,14 +151,29 @@ fn response_format(format: &ResponseFormat) -> Option<Format<'_>> {
     }
 }
 
+#[derive(Serialize)]
+struct Said<'a, T> {
+    role: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+    content: T,
+}
+
+fn said<T: Serialize>(role: &str, content: T) -> String {
+    encoded(&Said {
+        role,
+        tool_call_id: None,
+        content,
+    })
+}
+
 fn encode_message(message: &Message) -> String {
-    encoded(&match message {
-        Message::System { text } => json!({"role": "system", "content": text}),
+    match message {
+        Message::System { text } => said("system", text),
         Message::User { parts } if images(parts).next().is_some() => {
-            let parts: Vec<Value> = parts.iter().map(part).collect();
-            json!({"role": "user", "content": parts})
+            said("user", parts.iter().map(part).collect::<Vec<_>>())
         }
-        Message::User { .. } => json!({"role": "user", "content": message.text()}),
+        Message::User { .. } => said("user", message.text()),
         Message::Assistant {
             text,
             calls,
@@ -169,33 +184,77 @@ fn encode_message(message: &Message) -> String {
             if text.is_empty() && images(parts).next().is_some() {
                 text.push_str("The images follow in the next message.");
             }
-            json!({"role": "tool", "tool_call_id": call_id, "content": text})
+            encoded(&Said {
+                role: "tool",
+                tool_call_id: Some(call_id),
+                content: text,
+            })
         }
-    })
+    }
 }
 
-fn assistant(text: &str, calls: &[RawCall], opaque: Option<&Value>) -> Value {
-    let is_silent = text.is_empty() && !calls.is_empty();
-    let content = Some(text).filter(|_| !is_silent);
-    let mut message = json!({"role": "assistant", "content": content});
-    if !calls.is_empty() {
-        let calls = calls.iter().enumerate().map(|(index, call)| {
-            let mut written = json!({
-                "id": call_id(call, index),
-                "type": "function",
-                "function": {
-                    "name": portable_name(&call.name),
-                    "arguments": portable_arguments(&call.arguments),
-                },
-            });
-            let extras = opaque.and_then(|opaque| opaque.get("tool_calls")?.get(index));
-            add(&mut written, extras, &["id", "type", "function"]);
-            written
-        });
-        message["tool_calls"] = calls.collect();
+#[derive(Serialize)]
+struct Assistant<'a> {
+    role: &'a str,
+    content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Called<'a>>,
+    #[serde(flatten)]
+    more: HandedBack<'a>,
+}
+
+#[derive(Serialize)]
+struct Called<'a> {
+    id: Cow<'a, str>,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    function: Arguments<'a>,
+    #[serde(flatten)]
+    more: HandedBack<'a>,
+}
+
+#[derive(Serialize)]
+struct Arguments<'a> {
+    name: Cow<'a, str>,
+    arguments: &'a str,
+}
+
+/// What the provider handed over, except what is written already or not for it.
+struct HandedBack<'a> {
+    fields: Option<&'a Value>,
+    left_out: &'a [&'a str],
+}
+
+impl Serialize for HandedBack<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = self.fields.and_then(Value::as_object).into_iter().flatten();
+        serializer.collect_map(fields.filter(|(key, _)| !self.left_out.contains(&key.as_str())))
     }
-    add(&mut message, opaque, &NOT_RETURNED);
-    message
+}
+
+fn assistant(text: &str, calls: &[RawCall], opaque: Option<&Value>) -> String {
+    let is_silent = text.is_empty() && !calls.is_empty();
+    let calls = calls.iter().enumerate().map(|(index, call)| Called {
+        id: call_id(call, index),
+        kind: "function",
+        function: Arguments {
+            name: portable_name(&call.name),
+            arguments: portable_arguments(&call.arguments),
+        },
+        more: HandedBack {
+            fields: opaque.and_then(|opaque| opaque.get("tool_calls")?.get(index)),
+            left_out: &["id", "type", "function"],
+        },
+    });
+    encoded(&Assistant {
+        role: "assistant",
+        content: Some(text).filter(|_| !is_silent),
+        tool_calls: calls.collect(),
+        more: HandedBack {
+            fields: opaque,
+            left_out: &NOT_RETURNED,
+        },
+    })
 }
 
 /// Pictures that tools returned, held back until every result of the turn is written.
@@ -225,15 +284,6 @@ impl Pictures {
         let parts = std::mem::take(&mut self.pending);
         out.push(',');
         push_value(out, &json!({"role": "user", "content": parts}));
-    }
-}
-
-/// Adds what the provider handed over, except what is written already or not for it.
-fn add(to: &mut Value, fields: Option<&Value>, left_out: &[&str]) {
-    if let (Value::Object(to), Some(Value::Object(fields))) = (to, fields) {
-        let more = fields.iter();
-        let more = more.filter(|(key, _)| !left_out.contains(&key.as_str()));
-        to.extend(more.map(|(key, value)| (key.clone(), value.clone())));
     }
 }
 
