@@ -24,7 +24,7 @@ fn to_person(place: &Place, server: &TestServer) -> String {
     let args = ["task -> answer", "task=?", "--files", &files];
     let said = run(server, args).env("ENACT_STORE", &place.store()).said();
     assert_eq!(said.code, 3, "{said:?}");
-    said.stdout
+    said.stderr
 }
 
 #[test]
@@ -69,8 +69,8 @@ fn a_question_of_a_tool_shows_how_to_answer_in_words() {
     let args = ["task -> answer", "task=?", "--tools", "ask_user"];
     let said = run(&server, args).env("ENACT_STORE", &place.store()).said();
     assert_eq!(said.code, 3, "{said:?}");
-    assert!(said.stdout.contains("Which city?"), "{said:?}");
-    assert!(said.stdout.contains(" 'YOUR ANSWER'"), "{said:?}");
+    assert!(said.stderr.contains("Which city?"), "{said:?}");
+    assert!(said.stderr.contains(" 'YOUR ANSWER'"), "{said:?}");
     let listed = place.enact(["runs"]).said();
     assert!(
         listed.stdout.contains("ask_user asks: Which city?"),
@@ -101,7 +101,7 @@ fn without_an_id_the_newest_run_that_waits_is_resumed() {
     let said = place.enact(["resume", "--approve", &id]).said();
     assert_eq!(said.code, 0, "{said:?}");
     let told = format!("resuming {}: Write it.\n", ending(run_id));
-    assert!(said.stdout.starts_with(&told), "{said:?}");
+    assert!(said.stderr.starts_with(&told), "{said:?}");
     assert_eq!(
         (place.written("a"), place.written("b").as_deref()),
         (None, Some("hello"))
@@ -189,7 +189,7 @@ fn truth_a_run_that_is_over_starts_no_server() {
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(said.json(), object);
     let said = place.enact(["resume", &run_id]).said();
-    assert!(said.stdout.contains("answer: done"), "{said:?}");
+    assert_eq!(said.stdout, "done\n", "{said:?}");
     let said = place.enact(["resume", &run_id, "--approve", "x"]).said();
     assert_eq!(said.code, 2, "{said:?}");
     assert!(!mark.exists(), "the server was started again");
