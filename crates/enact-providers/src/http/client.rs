@@ -10,6 +10,7 @@ use enact_core::model::{
     Request, Timeouts,
 };
 use futures_util::TryFutureExt as _;
+use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -35,6 +36,8 @@ pub struct Client<S> {
     pub(crate) service: S,
     /// Made with the first request: it depends on the address and the timeouts.
     line: OnceLock<Line>,
+    /// The headers of each request, made with the first one.
+    sent_headers: OnceLock<HeaderMap>,
 }
 
 /// What requests are sent by, and where to.
@@ -107,6 +110,7 @@ impl<P: Protocol> Client<P> {
         })?;
         value.set_sensitive(true);
         self.headers.insert(parsed, value);
+        self.sent_headers = OnceLock::new();
         Ok(self)
     }
 }
@@ -128,6 +132,7 @@ impl<S: Service> Client<S> {
             capabilities,
             service,
             line: OnceLock::new(),
+            sent_headers: OnceLock::new(),
         }
     }
 
@@ -152,6 +157,7 @@ impl<S: Service> Client<S> {
         // Keys read from files end in a line break, which no header can carry.
         let key = key.expose_secret().trim();
         self.api_key = (!key.is_empty()).then(|| key.into());
+        self.sent_headers = OnceLock::new();
         self
     }
 
@@ -228,6 +234,25 @@ impl<S: fmt::Debug> fmt::Debug for Client<S> {
 }
 
 impl<P: Protocol> Client<P> {
+    /// A request with this body, and what sends it.
+    pub(super) fn request(
+        &self,
+        body: String,
+    ) -> Result<(&reqwest::Client, reqwest::Request), ModelError> {
+        let Line { http, endpoint } = self.line()?;
+        let headers = match self.sent_headers.get() {
+            Some(headers) => headers,
+            None => {
+                let headers = self.headers()?;
+                self.sent_headers.get_or_init(|| headers)
+            }
+        };
+        let mut request = reqwest::Request::new(Method::POST, endpoint.clone());
+        request.headers_mut().clone_from(headers);
+        *request.body_mut() = Some(body.into());
+        Ok((http, request))
+    }
+
     /// The headers of a request: the key, and those that were set, which win.
     pub(crate) fn headers(&self) -> Result<HeaderMap, ModelError> {
         let mut headers = HeaderMap::new();

@@ -81,9 +81,8 @@ impl<'a, P: Protocol> Exchange<'a, P> {
     async fn ask(client: &'a Client<P>, request: &Request) -> Result<Self, ModelError> {
         let clock = Clock::start(client.timeouts, request.delivery);
         let body = P::body(client, request)?;
-        let line = client.line()?;
-        let asked = line.http.post(line.endpoint.clone());
-        let sent = asked.headers(client.headers()?).body(body).send();
+        let (http, asked) = client.request(body)?;
+        let sent = http.execute(asked);
         let response = match timeout_at(clock.deadline(Instant::now()), sent).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(lost(client, error)),

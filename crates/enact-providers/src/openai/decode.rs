@@ -1,6 +1,8 @@
 //! Replies in the chat-completions form, as tolerant as the servers are different.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::calls::{CallDelta, Calls, FunctionDelta};
@@ -9,9 +11,10 @@ use enact_core::model::{Chunk, FinishReason, Usage};
 
 /// Nearly all values are texts, and anything else where a server has ideas of its own.
 #[derive(Debug, Deserialize)]
-struct Event {
+struct Event<'a> {
     choices: Option<Vec<Choice>>,
-    usage: Option<Value>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
     error: Option<Value>,
     /// Some servers report a failure without wrapping it.
     object: Option<Value>,
@@ -125,7 +128,7 @@ impl Decode for Decoder {
         if let Some(error) = event.error {
             return Err(DecodeError::Reported(error));
         }
-        reply.usage = event.usage.as_ref().and_then(read_usage).or(reply.usage);
+        reply.usage = event.usage.and_then(read_usage).or(reply.usage);
         let Some(choices) = event.choices else {
             let is_error = event.object.is_some_and(|object| object == "error");
             return match event.message {
@@ -218,18 +221,54 @@ fn merge_detail(known: &mut Vec<Value>, detail: Value) -> usize {
     bytes
 }
 
-fn read_usage(usage: &Value) -> Option<Usage> {
-    let usage = usage.as_object()?;
-    let count = |name: &str| usage.get(name)?.as_u64();
-    let detail = |group: &str, name: &str| usage.get(group)?.get(name)?.as_u64();
+/// What a reply cost. Each part is missing somewhere, and something else elsewhere.
+#[derive(Deserialize)]
+struct Counts {
+    #[serde(default)]
+    prompt_tokens: Count,
+    #[serde(default)]
+    completion_tokens: Count,
+    #[serde(default)]
+    prompt_cache_hit_tokens: Count,
+    prompt_tokens_details: Option<Value>,
+    completion_tokens_details: Option<Value>,
+}
+
+/// A number of tokens, or what a server has in its place.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Count {
+    Tokens(u64),
+    Other(IgnoredAny),
+}
+
+impl Default for Count {
+    fn default() -> Self {
+        Self::Other(IgnoredAny)
+    }
+}
+
+impl Count {
+    fn tokens(&self) -> Option<u64> {
+        match self {
+            Self::Tokens(tokens) => Some(*tokens),
+            Self::Other(_) => None,
+        }
+    }
+}
+
+fn read_usage(usage: &RawValue) -> Option<Usage> {
+    let counts: Counts = serde_json::from_str(usage.get()).ok()?;
+    let detail = |group: &Option<Value>, name: &str| group.as_ref()?.get(name)?.as_u64();
     let mut read = Usage::of_request(
-        count("prompt_tokens").unwrap_or(0),
-        count("completion_tokens").unwrap_or(0),
+        counts.prompt_tokens.tokens().unwrap_or(0),
+        counts.completion_tokens.tokens().unwrap_or(0),
     );
-    read.cached_input_tokens = detail("prompt_tokens_details", "cached_tokens")
-        .or_else(|| count("prompt_cache_hit_tokens"))
+    read.cached_input_tokens = detail(&counts.prompt_tokens_details, "cached_tokens")
+        .or_else(|| counts.prompt_cache_hit_tokens.tokens())
         .unwrap_or(0);
-    read.reasoning_tokens = detail("completion_tokens_details", "reasoning_tokens").unwrap_or(0);
+    read.reasoning_tokens =
+        detail(&counts.completion_tokens_details, "reasoning_tokens").unwrap_or(0);
     Some(read)
 }
 
