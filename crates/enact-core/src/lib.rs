@@ -56,9 +56,10 @@ pub use time::{Timestamp, TimestampError};
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{FnTool, Tool, ToolContext, ToolError, ToolOutput, Tools};
 
-/// What the macros expand to. Not for users.
+/// What the macros expand to, and what the other crates of enact share. Not for users.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::model::private::open as open_private;
     pub use crate::signature::field_type;
     pub use crate::tool::{IntoToolResult, ToolFuture, parameters_of, read_args};
     pub use {enact_signature, schemars, serde, serde_json};

@@ -6,6 +6,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use enact_core::__private::open_private;
 use enact_core::Values;
 use enact_core::run::canonical_json;
 use serde::{Deserialize, Serialize};
@@ -151,7 +152,7 @@ impl Results {
         };
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
-        let mut file = options.open(path).map_err(failed)?;
+        let mut file = open_private(options, path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(ResultsError::Busy { path: shown(path) }),

@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use enact::__private::open_private;
 use enact::model::Part;
 use enact::run::Entry;
 use enact::{History, Values};
@@ -85,9 +86,7 @@ pub(super) fn save(history: &History, file: &Path, replaces: bool) -> Result<Pat
             options.create_new(true);
         }
         // It holds what was said, which is nobody else's business.
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut opened = options.open(file)?;
+        let mut opened = open_private(&mut options, file)?;
         opened.write_all(text.as_bytes())?;
         opened.write_all(b"\n")?;
         std::path::absolute(file)

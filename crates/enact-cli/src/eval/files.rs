@@ -1,7 +1,10 @@
 //! The files that an evaluation reads and writes.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::path::Path;
 
+use enact::__private::open_private;
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -41,13 +44,16 @@ pub(super) fn check_writable(path: &Path, read: &[&Path]) -> Result<(), Failure>
     Ok(())
 }
 
-/// Writes a file.
+/// Writes a file for its owner alone: it has what models said in it.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let shown = path.display();
     let failed = |error: std::io::Error| {
         Failure::failed("file", format!("`{shown}` cannot be written: {error}"))
     };
-    std::fs::write(path, text).map_err(failed)
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    let mut file = open_private(&mut options, path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)
 }
 
 /// A value as JSON for a file.

@@ -28,16 +28,22 @@ pub(crate) fn step(
     Ok(given)
 }
 
-/// Whether a reply has no text of its own.
+/// Whether a reply has no text of its own: nothing, or thinking that has no end.
 pub(crate) fn is_silent(reply: &Reply) -> bool {
-    thinking::spoken(&reply.text).text.trim().is_empty()
+    let spoken = thinking::spoken(&reply.text);
+    spoken.is_open || spoken.text.trim().is_empty()
 }
 
 /// A reply that has nothing but reasoning, with the reasoning for its text.
 pub(crate) fn reasoned(reply: &Reply) -> Option<Reply> {
+    let spoken = thinking::spoken(&reply.text);
+    let reasoning = match spoken.is_open {
+        true => spoken.text,
+        false => &reply.reasoning,
+    };
     let has_nothing = is_silent(reply) && reply.calls.is_empty();
-    (has_nothing && !reply.reasoning.trim().is_empty()).then(|| Reply {
-        text: reply.reasoning.clone(),
+    (has_nothing && !reasoning.trim().is_empty()).then(|| Reply {
+        text: reasoning.to_owned(),
         reasoning: String::new(),
         ..reply.clone()
     })

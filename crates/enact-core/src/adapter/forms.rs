@@ -73,9 +73,11 @@ pub(super) fn find_other(
         Some(Found::Invalid(_)) => return None,
         None => {}
     }
-    let text = thinking::spoken(&reply.text).text.trim();
+    let spoken = thinking::spoken(&reply.text);
+    let text = spoken.text.trim();
     let field = outputs::sole_text(task)?;
-    if reply.finish == FinishReason::Length || text.is_empty() || is_broken(text) {
+    let is_unfinished = spoken.is_open || reply.finish == FinishReason::Length;
+    if is_unfinished || text.is_empty() || is_broken(text) {
         return None;
     }
     let picked = Values::from_iter([(field.name.clone(), Value::from(text))]);
@@ -273,8 +275,10 @@ fn bare(task: &Task, reply: &Reply) -> Option<Picked> {
     let [only] = task.signature.outputs() else {
         return None;
     };
-    let text = thinking::spoken(&reply.text).text.trim();
+    let spoken = thinking::spoken(&reply.text);
+    let text = spoken.text.trim();
     if text.is_empty()
+        || spoken.is_open
         || reply.finish == FinishReason::Length
         || field_text::takes(&only.ty, field_text::Kind::Text)
     {

@@ -4,6 +4,7 @@
 //! Users pick one; predictors and the core of ReAct call it. Because every entry is rendered by
 //! itself, a prompt only ever grows at its end, so provider caches keep hitting.
 
+mod announcement;
 pub(crate) mod beside;
 mod call_text;
 mod calls;

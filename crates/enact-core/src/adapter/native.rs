@@ -188,6 +188,9 @@ fn whole_text(task: &Task, field: &Field, reply: &Reply) -> Result<Read<Values>,
     if text.is_empty() {
         return Err(Misread::new("The reply is empty."));
     }
+    if spoken.is_open {
+        return Err(Misread::new("The reply is nothing but reasoning."));
+    }
     let mut repairs = Vec::new();
     if spoken.dropped {
         let detail = "thinking was dropped";

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::announcement::{self, Announced};
 use super::task::Tooling;
 use super::{calls, thinking};
 use crate::signature::Values;
@@ -27,49 +28,33 @@ const MARKS: &str = "\
     [args]{, <arg_key>, <invoke name=, <function_results, <next_tool_name>, \
     <next_tool_args>, [[ ## next_tool, [[ ## next_thought, <｜dsml｜";
 
-/// Words by which one says what one is about to do, with commas between them.
-const INTENTIONS: &str = "\
-    i will, i'll, i’ll, i shall, i am going to, i'm going to, i’m going to, i need to, \
-    i should, i have to, i can use, i would, let me, let's, let’s, we will, we need to, \
-    we should, we can use, next step is to";
-
-/// What one is about to do with a tool, with commas between the words.
-const DEEDS: &str = "\
-    use, using, call, calling, invoke, run, execute, search, look, find, calculate, \
-    compute, check, fetch, query, read, open, get, retrieve, determine, gather, start, \
-    proceed, try, submit, convert";
-
-/// Tells an answer from the announcement of a call. When in doubt it is an answer: an announcement
-/// says so in its last sentence, which has an intention and either a tool or what one does with one.
+/// Tells an answer from the announcement of a call. When in doubt it is an answer.
 pub(crate) fn read(tooling: &Tooling, text: &str) -> Talk {
     let text = thinking::spoken(text).text.trim();
-    let lower = text.to_lowercase();
-    let has_mark = MARKS.split(", ").any(|mark| lower.contains(mark));
-    if has_mark
-        || is_call_line(tooling, &lower)
-        || is_broken_object(text)
-        || is_nothing_but_a_call(tooling, text)
-    {
+    if is_call(tooling, text) {
         return Talk::Call;
     }
-    let last = last_sentence(&lower);
-    let intentions = INTENTIONS.split(", ");
-    let Some(intends) = intentions.filter_map(|words| find_words(last, words)).min() else {
-        return Talk::Answer;
-    };
-    let rest = &last[intends..];
-    let names_tool = tooling
-        .specs
-        .iter()
-        .any(|spec| find_words(last, &spec.name.to_lowercase()).is_some());
-    let does = DEEDS
-        .split(", ")
-        .any(|deed| find_words(rest, deed).is_some());
-    if names_tool || does {
-        Talk::Announcement
-    } else {
-        Talk::Answer
+    match announcement::find(tooling, text) {
+        Some(_) => Talk::Announcement,
+        None => Talk::Answer,
     }
+}
+
+/// Whether a text could be an answer if nothing else is one: it names no tool that it is about to
+/// call.
+pub(crate) fn may_answer(tooling: &Tooling, text: &str) -> bool {
+    let text = thinking::spoken(text).text.trim();
+    !is_call(tooling, text) && announcement::find(tooling, text) != Some(Announced::Call)
+}
+
+fn is_call(tooling: &Tooling, text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let has_mark = MARKS.split(", ").any(|mark| lower.contains(mark));
+    has_mark
+        || has_labelled_action(tooling, &lower)
+        || has_call_line(tooling, &lower)
+        || is_broken_object(text)
+        || is_nothing_but_a_call(tooling, text)
 }
 
 /// Whether the whole text can only be meant for a tool: a value without a content, a call of a tool
@@ -162,10 +147,40 @@ fn is_broken_object(text: &str) -> bool {
     inside.starts_with('{') && serde_json::from_str::<serde_json::Value>(inside).is_err()
 }
 
-/// Whether a line is a labelled action, or a call of a tool as code.
-fn is_call_line(tooling: &Tooling, lower: &str) -> bool {
+/// Whether a line is a labelled action: beside a thought, an input, or the name of a tool. Minutes of a
+/// meeting have actions, too.
+fn has_labelled_action(tooling: &Tooling, lower: &str) -> bool {
+    let lines = || lower.lines().map(without_marks);
+    let has = |label: &str| lines().any(|line| line.starts_with(label));
+    if has("action input:") {
+        return true;
+    }
+    let has_thought = has("thought:");
+    let is_alone = lines().count() == 1;
+    lines().any(|line| {
+        let action = line.strip_prefix("action:");
+        action.is_some_and(|action| has_thought || is_for_tool(tooling, action, is_alone))
+    })
+}
+
+/// Whether an action begins with the name of a tool, and with nothing that makes a sentence of it.
+fn is_for_tool(tooling: &Tooling, action: &str, is_alone: bool) -> bool {
+    let action = action.trim_start_matches(['*', ' ', '`']);
+    tooling.specs.iter().any(|spec| {
+        let after = action.strip_prefix(spec.name.to_lowercase().as_str());
+        after.is_some_and(|after| {
+            let after = after.trim_start_matches(['`', '*']);
+            after.trim().is_empty()
+                || after.starts_with(['(', '[', '{', ':', ','])
+                || (is_alone && after.starts_with(' '))
+        })
+    })
+}
+
+/// Whether a line is a call of a tool as code.
+fn has_call_line(tooling: &Tooling, lower: &str) -> bool {
     lower.lines().any(|line| {
-        let line = line.trim_start_matches(['*', '#', '>', ' ', '`', '[', '-', '@', '/']);
+        let line = without_marks(line);
         // `result = tool(…)` and `print(tool(…))` are calls as well.
         let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let line = match line.split_once('=') {
@@ -175,44 +190,35 @@ fn is_call_line(tooling: &Tooling, lower: &str) -> bool {
         let line = line.strip_prefix("print(").unwrap_or(line);
         let line = line.strip_prefix("default_api.").unwrap_or(line);
         let line = line.strip_prefix("functions.").unwrap_or(line);
-        let is_action = line.starts_with("action:") || line.starts_with("action input:");
-        is_action
-            || tooling.specs.iter().any(|spec| {
-                let name = spec.name.to_lowercase();
-                let after = line.strip_prefix(name.as_str());
-                after.is_some_and(|after| after.starts_with('('))
-            })
+        tooling.specs.iter().any(|spec| {
+            let after = line.strip_prefix(spec.name.to_lowercase().as_str());
+            let args = after.and_then(|after| after.strip_prefix('('));
+            args.is_some_and(|args| !is_description(spec, args))
+        })
     })
 }
 
-/// The last sentence that says something.
-fn last_sentence(text: &str) -> &str {
-    let ends = |c: char| matches!(c, '.' | '!' | '?' | '\n' | ':' | '…');
-    let mut sentences = Vec::new();
-    let mut start = 0;
-    for (at, c) in text.char_indices() {
-        let next = at + c.len_utf8();
-        // A point inside a number or a name ends nothing; a quote may close behind one.
-        let rest = text[next..].trim_start_matches(['"', '\'', '”', '’', ')', ']', '*']);
-        let is_end = rest.chars().next().is_none_or(char::is_whitespace);
-        if ends(c) && is_end {
-            sentences.push(&text[start..at]);
-            start = next;
-        }
-    }
-    sentences.push(&text[start..]);
-    let says = |sentence: &&str| sentence.chars().any(char::is_alphabetic);
-    sentences.into_iter().rev().find(says).unwrap_or_default()
+fn without_marks(line: &str) -> &str {
+    line.trim_start_matches(['*', '#', '>', ' ', '`', '[', '-', '@', '/'])
 }
 
-/// Where words stand in a text, as whole words.
-fn find_words(text: &str, words: &str) -> Option<usize> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(words).map(|(at, _)| at).find(|at| {
-        let before = text[..*at].chars().next_back();
-        let after = text[at + words.len()..].chars().next();
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
+/// Whether what follows `tool(` says what the tool is: `expression): evaluates it`.
+fn is_description(spec: &ToolSpec, after: &str) -> bool {
+    let Some((args, rest)) = after.split_once(')') else {
+        return false;
+    };
+    let rest = rest.trim_start_matches(['`', '*']);
+    let parameters = spec.parameters.get("properties").and_then(Value::as_object);
+    let is_parameter = |arg: &str| {
+        let name = arg.split(':').next().unwrap_or_default().trim();
+        let mut known = parameters.into_iter().flat_map(Values::keys);
+        known.any(|known| known.eq_ignore_ascii_case(name))
+    };
+    let is_signature = !rest.trim().is_empty() && args.split(',').all(is_parameter);
+    let is_told = [":", " -", " –", " —"]
+        .iter()
+        .any(|mark| rest.starts_with(mark));
+    is_signature || (is_told && rest.contains(char::is_alphabetic))
 }
 
 #[cfg(test)]

@@ -9,10 +9,13 @@ pub(super) struct Spoken<'a> {
     pub(super) text: &'a str,
     /// Whether thinking was dropped.
     pub(super) dropped: bool,
+    /// Whether it is thinking itself, which has no end.
+    pub(super) is_open: bool,
 }
 
-/// Drops thinking at the start: `<think>…</think>`, an opening tag that is never closed, and what
-/// precedes a closing tag at the start of a line, since some servers swallow the opening one.
+/// Drops thinking at the start: `<think>…</think>`, and what precedes a closing tag at the start of a
+/// line, since some servers swallow the opening one. Thinking that is never closed is kept: it may
+/// hold what was asked for, but is never that itself.
 pub(super) fn spoken(reply: &str) -> Spoken<'_> {
     let mut rest = reply;
     let mut dropped = false;
@@ -23,7 +26,11 @@ pub(super) fn spoken(reply: &str) -> Spoken<'_> {
             None => {
                 let dropped = dropped || inside.is_some();
                 let text = inside.unwrap_or(rest);
-                return Spoken { text, dropped };
+                return Spoken {
+                    text,
+                    dropped,
+                    is_open: inside.is_some(),
+                };
             }
         };
         dropped = true;

@@ -9,7 +9,7 @@ use crate::model::ModelError;
 use crate::react::{ModelCall, Next, RunState, ToolCall};
 use crate::run::{Event, PredictorName, Question, Record, TerminationReason};
 
-/// The most events that may follow a reply before the next one, and for each call of its step beyond
+/// The most events that may follow a reply or a person's answer before the next one, and for each call of its step beyond
 /// that. A call is asked about, answered, started, answered by its tool, and asked about again.
 const MOST_EVENTS: usize = 100;
 const MOST_EVENTS_OF_CALL: usize = 20;
@@ -31,7 +31,7 @@ pub enum Stop {
 /// happened until then.
 pub async fn drive(state: &mut RunState, effects: &dyn Effects) -> Result<Stop, Error> {
     let mut driver = Driver {
-        replied: state.run().records().len(),
+        answered: state.run().records().len(),
         most_calls: 0,
         state,
         effects,
@@ -58,8 +58,8 @@ struct Driver<'s, 'e> {
     running: SelectAll<Doing<'e>>,
     /// How many records there were when the tools were last listed.
     listed: Option<usize>,
-    /// How many records there were when a model last answered.
-    replied: usize,
+    /// How many records there were when a model or a person last answered.
+    answered: usize,
     /// The most calls that were under way at a time since then.
     most_calls: usize,
     last_failure: Option<ModelError>,
@@ -117,8 +117,7 @@ impl Driver<'_, '_> {
         };
         match answered.outcome {
             Ok(reply) => {
-                self.replied = self.state.run().records().len();
-                self.most_calls = 0;
+                self.heard_from_outside();
                 let read = self.state.read(Ok(reply), answered.took);
                 let unchecked = read.unchecked();
                 let said = match unchecked.is_empty() {
@@ -201,7 +200,14 @@ impl Driver<'_, '_> {
             .answer(&answer.confirmation_id, answer.decision)
             .map_err(Error::from)?;
         self.record([event], Durability::Now).await?;
+        self.heard_from_outside();
         Ok(true)
+    }
+
+    /// A model or a person has answered: the run does not write on its own.
+    fn heard_from_outside(&mut self) {
+        self.answered = self.state.run().records().len();
+        self.most_calls = 0;
     }
 
     /// Whether the next action is about the tools as they now are, and they were not listed since the
@@ -258,7 +264,7 @@ impl Driver<'_, '_> {
     /// Ends a run that writes and writes without a new reply. No run should: whatever the reason, it
     /// must not fill a disk or call a tool for ever.
     async fn stop_running_away(&mut self) -> Result<(), Stopped> {
-        let written = self.state.run().records().len() - self.replied;
+        let written = self.state.run().records().len() - self.answered;
         self.most_calls = self.most_calls.max(self.state.calls_under_way());
         if written <= MOST_EVENTS + MOST_EVENTS_OF_CALL * self.most_calls {
             return Ok(());

@@ -39,7 +39,8 @@ pub fn max_reply_bytes(max_tokens: Option<u32>) -> usize {
 /// Cuts a reply off that would have no end:
 ///
 /// - It repeats itself: the last 3,000 characters of its text, its reasoning or its calls are one text
-///   of at most 300 characters, over and over, and more of it comes. Or it holds more than
+///   of at most 300 characters over and over, or the last 12,000 are one of at most 2,000, and more of
+///   it comes. Or it holds more than
 ///   [`MAX_CALLS`] calls. It ends with [`Chunk::Repeats`].
 /// - It is longer than `max_bytes`; see [`max_reply_bytes`].
 ///
@@ -181,7 +182,7 @@ impl Watched<'_> {
         }
         self.tail.turn_to(channel);
         // Looked at when more comes: what ends by itself was meant so, however long.
-        if self.tail.is_worth_a_look() && self.tail.repeats() {
+        if self.tail.is_caught() {
             return Some(Cut::Repeats);
         }
         if bytes > self.max_bytes.saturating_sub(self.written_bytes) {

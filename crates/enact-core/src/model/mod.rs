@@ -13,7 +13,7 @@ mod fallback;
 mod limit;
 mod message;
 mod price;
-mod private;
+pub(crate) mod private;
 pub mod recording;
 mod repetition;
 mod reply;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 /// Opens a file to write to it. A new one is for its owner alone, and an existing one becomes so.
-pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+pub fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     let file = options.open(path)?;

@@ -3,10 +3,32 @@
 /// How many characters of nothing but repetition cut a reply off. Tables, rules and lists of zeros
 /// that people want are shorter.
 pub(super) const CUT_AFTER: usize = 3_000;
-/// The longest text whose repetition counts, so that it was written at least ten times.
-const LONGEST_UNIT: usize = 300;
-/// How many new characters are worth another look.
-const LOOK_EVERY: usize = 256;
+/// How many characters are kept to compare.
+const KEPT: usize = 12_000;
+/// What counts as repetition: a short text ten times, a long one six times.
+const LOOKS: [Look; 2] = [
+    Look {
+        tail: CUT_AFTER,
+        longest_unit: 300,
+        every: 256,
+    },
+    Look {
+        tail: KEPT,
+        longest_unit: 2_000,
+        every: 2_048,
+    },
+];
+
+/// A look at the last characters of a reply.
+#[derive(Debug)]
+struct Look {
+    /// How many of them have to be repetition.
+    tail: usize,
+    /// The longest text whose repetition they may be.
+    longest_unit: usize,
+    /// How many new characters are worth another look.
+    every: usize,
+}
 
 /// Where in a reply something is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,8 +44,8 @@ pub(super) enum Channel {
 pub(super) struct Tail {
     channel: Channel,
     characters: Vec<char>,
-    /// How many of them were not there at the last look.
-    new: usize,
+    /// How many of them were not there at the last look of each kind.
+    new: [usize; LOOKS.len()],
 }
 
 impl Tail {
@@ -39,24 +61,39 @@ impl Tail {
     pub(super) fn push(&mut self, text: &str) {
         let before = self.characters.len();
         self.characters.extend(text.chars());
-        self.new += self.characters.len() - before;
+        let added = self.characters.len() - before;
+        self.new.iter_mut().for_each(|new| *new += added);
         // Seldom, so that each character is moved about once.
-        if self.characters.len() > 2 * CUT_AFTER {
-            self.characters.drain(..self.characters.len() - CUT_AFTER);
+        if self.characters.len() > 2 * KEPT {
+            self.characters.drain(..self.characters.len() - KEPT);
         }
     }
 
-    pub(super) fn is_worth_a_look(&self) -> bool {
-        self.new >= LOOK_EVERY && self.characters.len() >= CUT_AFTER
+    /// Whether the last characters are one text over and over, where another look is worth it.
+    pub(super) fn is_caught(&mut self) -> bool {
+        for (look, new) in LOOKS.iter().zip(&mut self.new) {
+            if *new >= look.every && self.characters.len() >= look.tail {
+                *new = 0;
+                if look.finds_repetition(&self.characters) {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
-    /// Whether the last characters are one short text over and over.
-    pub(super) fn repeats(&mut self) -> bool {
-        self.new = 0;
-        let Some(start) = self.characters.len().checked_sub(CUT_AFTER) else {
-            return false;
-        };
-        period(&self.characters[start..]) <= LONGEST_UNIT
+    /// Whether the last characters are one text over and over.
+    pub(super) fn repeats(&self) -> bool {
+        LOOKS
+            .iter()
+            .any(|look| look.finds_repetition(&self.characters))
+    }
+}
+
+impl Look {
+    fn finds_repetition(&self, characters: &[char]) -> bool {
+        let start = characters.len().checked_sub(self.tail);
+        start.is_some_and(|start| period(&characters[start..]) <= self.longest_unit)
     }
 }
 

@@ -1,8 +1,11 @@
 //! Taking events into the state of a run.
 
+use serde_json::Value;
+
 use super::compact;
-use super::refusal::Recovery;
+use super::refusal::{Recovery, change_to};
 use super::state::{CallState, CallStatus, Phase, RunState};
+use crate::adapter::{Adapter as _, Json};
 use crate::model::ModelErrorKind;
 use crate::run::{
     Call, Change, Event, PlannedCall, PredictorName, Reading, Record, Replied, StepOutcome,
@@ -59,9 +62,10 @@ impl RunState {
             } => self.fold_failure(predictor, kind, message),
             Change::AdapterChanged {
                 predictor,
+                adapter,
                 capabilities,
                 ..
-            } => self.fold_adapter(predictor, capabilities),
+            } => self.fold_adapter(predictor, &adapter, capabilities),
             Change::CallStarted { call } => self.fold_start(call),
             Change::CallDone { call, cost, .. } => self.fold_done(call, cost),
             Change::Noticed { about, text } => {
@@ -98,7 +102,9 @@ impl RunState {
                 }
             }
             Reading::Unreadable { problem } => match (&self.phase, replied.predictor) {
-                (Phase::Demand(reason), PredictorName::Step) => self.enter_extract(*reason),
+                (Phase::Demand(reason) | Phase::Extract { reason, .. }, PredictorName::Step) => {
+                    self.enter_extract(*reason)
+                }
                 _ => self.fold_misread(replied, problem),
             },
             Reading::Condensed { call_id, .. } => {
@@ -215,8 +221,11 @@ impl RunState {
     /// Why a run ends that came to its outputs by itself: to say that the task failed is no success.
     fn reason_of(&self, thought: &str, outputs: &Values) -> TerminationReason {
         let rules = &self.started().rules;
-        let said = outputs.values().filter_map(serde_json::Value::as_str);
-        if rules.admits_failure([thought].into_iter().chain(said)) {
+        let mut said = vec![thought];
+        outputs
+            .values()
+            .for_each(|value| add_texts(value, &mut said));
+        if rules.admits_failure(said) {
             TerminationReason::Failure
         } else {
             TerminationReason::Success
@@ -394,7 +403,8 @@ impl RunState {
             return self.end_loop(reason);
         }
         if let Some((capabilities, why)) = self.lesser_model() {
-            self.phase = self.change(capabilities, &why);
+            // What it writes into text is JSON, with a schema or without.
+            self.phase = change_to(Json.name(), capabilities, &why);
             return;
         }
         let notice = self.notices.pop_front().or_else(|| self.near_limit());
@@ -402,6 +412,16 @@ impl RunState {
             Some((about, text)) => Phase::Record(Event::noticed(about, text)),
             None => Phase::Step,
         };
+    }
+}
+
+/// Adds the texts in a value, however deep.
+fn add_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| add_texts(item, texts)),
+        Value::Object(fields) => fields.values().for_each(|value| add_texts(value, texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -250,9 +250,12 @@ impl Program {
 
     /// The tools that the model sees, the completing one last; none in a plain prediction.
     pub(crate) fn shown_tools(&self) -> &[ToolSpec] {
-        let step = self.step.as_ref();
-        let tooling = step.and_then(|step| step.task().tooling.as_ref());
-        tooling.map_or(&[], |tooling| &tooling.specs)
+        self.tooling().map_or(&[], |tooling| &tooling.specs)
+    }
+
+    /// The tools of a step; none in a plain prediction.
+    pub(crate) fn tooling(&self) -> Option<&Tooling> {
+        self.step.as_ref()?.task().tooling.as_ref()
     }
 
     /// The specs of the tools, without the completing one.

@@ -13,6 +13,8 @@ use crate::tool::Effect;
 
 /// How alike two texts have to be to count as one.
 const ALIKE: f64 = 0.9;
+/// Shorter texts are alike only if they are the same.
+const SHORTEST_REPEATED: usize = 12;
 /// Longer texts are compared by their beginnings.
 const COMPARED: usize = 400;
 /// Reads that go on failing, whatever is asked, end the task after so many times the steps that bring
@@ -293,9 +295,20 @@ fn are_texts_alike(a: &str, b: &str) -> bool {
     }
     let (a, b) = (words(a), words(b));
     a == b
-        || (a.len() >= 12
+        || (a.len() >= SHORTEST_REPEATED
             && may_be_alike(&a, &b)
             && strsim::normalized_levenshtein(&a, &b) >= ALIKE)
+}
+
+/// Whether a text says what an earlier one said, perhaps with more or less around it.
+pub(super) fn says_again(text: &str, before: &str) -> bool {
+    let (now, then) = (words(text), words(before));
+    let (short, long) = match now.len() < then.len() {
+        true => (&now, &then),
+        false => (&then, &now),
+    };
+    let is_within = short.len() >= SHORTEST_REPEATED && long.contains(short);
+    is_within || are_texts_alike(text, before)
 }
 
 /// The beginning of a text in lower case, with one space between words and nothing else.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::program::Program;
+use super::progress::says_again;
 use super::state::{Phase, RunState};
 use super::submitted::submitted;
 use super::verdict::{CallCheck, Verdict};
@@ -239,12 +240,24 @@ fn note_written(planned: &mut [PlannedCall], written: Vec<RawCall>) {
 }
 
 /// What a reply without a call is.
-pub(super) fn talk_of(state: &RunState, text: &str) -> Talk {
-    let step = state.program.step.as_ref();
-    match step.and_then(|step| step.task().tooling.as_ref()) {
+fn talk_of(state: &RunState, text: &str) -> Talk {
+    match state.program.tooling() {
         Some(tooling) => talk::read(tooling, text),
         None => Talk::Answer,
     }
+}
+
+/// Whether a text is taken for the answer: because it is one, or because it may be one and nothing
+/// better is to come. A model that says the same again means it.
+pub(super) fn is_answer(state: &RunState, text: &str) -> bool {
+    let Some(tooling) = state.program.tooling() else {
+        return true;
+    };
+    let is_last = || {
+        let is_again = |before| says_again(text, before);
+        state.is_last_try() || state.said_before().is_some_and(is_again)
+    };
+    talk::read(tooling, text) == Talk::Answer || (talk::may_answer(tooling, text) && is_last())
 }
 
 /// A reply that calls nothing: the answer itself if the signature takes one string, else a
@@ -255,12 +268,11 @@ fn without_calls(state: &RunState, text: &str) -> StepOutcome {
     let is_guess = state.steps_taken() == 0
         && !adapter.takes_plain_words()
         && program.tool_specs().next().is_some();
-    let talk = talk_of(state, text);
     if let [only] = program.declared.outputs()
         && only.ty.is_str()
         && !is_guess
-        && talk == Talk::Answer
         && !text.trim().is_empty()
+        && is_answer(state, text)
     {
         return StepOutcome::Answer(Values::from_iter([(
             only.name.clone(),
@@ -271,7 +283,7 @@ fn without_calls(state: &RunState, text: &str) -> StepOutcome {
     if state.was_nudged && !state.wording.may_write_calls(PredictorName::Step) {
         return StepOutcome::Extract;
     }
-    let what = match talk {
+    let what = match talk_of(state, text) {
         Talk::Answer => "You called no tool.",
         Talk::Announcement => "You said what you are about to do, but called no tool.",
         Talk::Call => "No tool was called: the call in your text could not be read.",

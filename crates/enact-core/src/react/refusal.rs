@@ -43,6 +43,8 @@ impl RunState {
                 | Kind::ToolsRefused
                 | Kind::FormatRefused
                 | Kind::ContentFilter
+                | Kind::Server
+                | Kind::Protocol
                 | Kind::Timeout,
             ) => Some(Recovery::Extract(*reason)),
             (_, Kind::ContextLength) => Some(Recovery::Shorten),
@@ -58,6 +60,14 @@ impl RunState {
             // What is wrong with the request may be the schema. Without it there is less to lose.
             (_, Kind::FormatRefused | Kind::InvalidRequest)
                 if !is_step && can.response_schema && self.has_schema(predictor) =>
+            {
+                Some(Recovery::Plainer)
+            }
+            // Some servers have no better word for a schema that they cannot take.
+            (Phase::Extract { .. }, Kind::Server | Kind::Protocol)
+                if self.program.step.is_some()
+                    && can.response_schema
+                    && self.has_schema(predictor) =>
             {
                 Some(Recovery::Plainer)
             }
@@ -86,18 +96,17 @@ impl RunState {
 
     /// From here on the steps are put into other words.
     pub(super) fn change(&self, capabilities: Capabilities, why: &str) -> Phase {
-        let predictor = PredictorName::Step;
-        let adapter = self.wording.adapter_with(predictor, capabilities);
-        Phase::Adapt(Event::adapter_changed(
-            predictor,
-            adapter,
-            capabilities,
-            why,
-        ))
+        let adapter = self.wording.adapter_with(PredictorName::Step, capabilities);
+        change_to(&adapter, capabilities, why)
     }
 
-    pub(super) fn fold_adapter(&mut self, predictor: PredictorName, capabilities: Capabilities) {
-        self.wording.lower(predictor, capabilities);
+    pub(super) fn fold_adapter(
+        &mut self,
+        predictor: PredictorName,
+        adapter: &str,
+        capabilities: Capabilities,
+    ) {
+        self.wording.lower(predictor, adapter, capabilities);
         self.without_call = 0;
         self.was_nudged = false;
         self.rebuild_step_prompt();
@@ -107,4 +116,15 @@ impl RunState {
             self.continue_loop();
         }
     }
+}
+
+/// From here on the steps use this adapter, where none is fixed.
+pub(super) fn change_to(adapter: &str, capabilities: Capabilities, why: &str) -> Phase {
+    let predictor = PredictorName::Step;
+    Phase::Adapt(Event::adapter_changed(
+        predictor,
+        adapter,
+        capabilities,
+        why,
+    ))
 }

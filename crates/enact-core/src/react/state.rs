@@ -15,7 +15,8 @@ use crate::adapter::Live;
 use crate::model::{Prompt, Request};
 use crate::run::{
     Answerer, Call, Decision, Entry, Event, Notice, Observation, PredictorName, Question,
-    QuestionKind, Record, Run, RunError, Started, Step, TerminationReason,
+    QuestionKind, Reading, Record, Remark, Replied, Run, RunError, Started, Step,
+    TerminationReason,
 };
 
 /// What a driver has to do next.
@@ -289,6 +290,26 @@ impl RunState {
     /// Whether the user's condition is to be asked before the next step.
     fn is_unconditioned(&self) -> bool {
         self.program.has_condition && self.conditioned < self.steps_taken()
+    }
+
+    /// What the model said last, if that was no call and no answer.
+    pub(super) fn said_before(&self) -> Option<&str> {
+        let step = self.last_step();
+        let after = step.map_or(self.run.before_steps(), |step| &step.after);
+        let replies = after.iter().rev().filter_map(Remark::replied);
+        let is_unreadable =
+            |replied: &&Arc<Replied>| matches!(replied.read, Reading::Unreadable { .. });
+        let unreadable = replies
+            .filter(is_unreadable)
+            .map(|replied| &*replied.reply.text);
+        let talk = step.filter(|step| step.calls.is_empty()).map(Step::thought);
+        unreadable.chain(talk).next()
+    }
+
+    /// Whether the next reply is the last that is read.
+    pub(super) fn is_last_try(&self) -> bool {
+        let limit = self.started().limits.max_repairs;
+        matches!(self.phase, Phase::Extract { misreads, .. } if misreads >= limit)
     }
 
     /// How the run began.

@@ -1,10 +1,9 @@
 //! The outputs of a reply after the loop, in whatever form it has them.
 
 use super::check;
-use super::read::{invalid_outputs, talk_of};
+use super::read::{invalid_outputs, is_answer};
 use super::state::RunState;
 use crate::adapter::forms::{self, Apart, Found};
-use crate::adapter::talk::Talk;
 use crate::adapter::{Completion, Read, RepairKind, StepReply, beside};
 use crate::model::{FinishReason, Reply};
 use crate::run::PredictorName;
@@ -27,6 +26,16 @@ pub(super) fn submitted(
     let Read { value, repairs } = read.unwrap_or_else(|| Read::exact(StepReply::default()));
     let said = value.thought.trim();
     let is_call = !value.calls.is_empty();
+    // What a tool is to be given is no output, even where the names are the same.
+    let calls_tool = value
+        .calls
+        .iter()
+        .any(|call| program.tool(&call.name).is_some());
+    let beside = (calls_tool && reply.calls.is_empty()).then(|| Reply {
+        text: said.to_owned(),
+        ..reply.clone()
+    });
+    let reply = beside.as_ref().unwrap_or(reply);
     let mut problem = format!("The reply does not hold {}.", state.output_names());
     for call in value.calls {
         let is_completing = call.name == program.completion.tool_name();
@@ -65,7 +74,7 @@ pub(super) fn submitted(
         && reply.finish != FinishReason::Length
         && !said.is_empty();
     match program.declared.outputs() {
-        [only] if only.ty.is_str() && may_be_whole && talk_of(state, said) == Talk::Answer => {
+        [only] if only.ty.is_str() && may_be_whole && is_answer(state, said) => {
             let value = Values::from_iter([(only.name.clone(), said.into())]);
             let detail = format!("the whole reply was taken for `{}`", only.name);
             Ok(Read::exact(value).mended(RepairKind::Structure, detail))

@@ -31,11 +31,12 @@ impl Voice {
         }
     }
 
-    /// With a model that turned out to do no more than this.
-    fn lower(&mut self, capabilities: Capabilities) {
+    /// With a model that turned out to do no more than this, and the adapter for it.
+    fn lower(&mut self, adapter: &str, capabilities: Capabilities) {
         self.capabilities = capabilities;
         if self.is_auto {
-            self.adapter = AdapterChoice::Auto.resolve(capabilities);
+            let named = adapter.parse().unwrap_or(AdapterChoice::Auto);
+            self.adapter = named.resolve(capabilities);
         }
     }
 }
@@ -86,20 +87,27 @@ impl Wording {
 
     /// The adapter that a predictor would have with a model that does no more than this.
     pub(super) fn adapter_with(&self, predictor: PredictorName, can: Capabilities) -> String {
-        let mut voice = self.of(predictor).clone();
-        voice.lower(can);
-        voice.adapter.name().to_owned()
+        let voice = self.of(predictor);
+        match voice.is_auto {
+            true => AdapterChoice::Auto.resolve(can).name().to_owned(),
+            false => voice.adapter.name().to_owned(),
+        }
     }
 
     /// A predictor's model does no more than this; neither does that of others with the same words.
-    pub(super) fn lower(&mut self, predictor: PredictorName, capabilities: Capabilities) {
+    pub(super) fn lower(
+        &mut self,
+        predictor: PredictorName,
+        adapter: &str,
+        capabilities: Capabilities,
+    ) {
         let before = self.of(predictor).adapter.name().to_owned();
         for voice in self.others.values_mut() {
             if voice.is_auto && voice.adapter.name() == before {
-                voice.lower(capabilities);
+                voice.lower(adapter, capabilities);
             }
         }
-        self.of_mut(predictor).lower(capabilities);
+        self.of_mut(predictor).lower(adapter, capabilities);
     }
 
     /// A predictor is not held to a schema any more.

@@ -240,3 +240,19 @@ fn what_is_no_results_file_is_left_alone() {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn truth_results_are_for_their_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results.jsonl");
+    let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    drop(Results::open(&path, Values::new()).unwrap());
+    assert_eq!(mode(), 0o600);
+    // So does a file that others could read until now.
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    drop(Results::open(&path, Values::new()).unwrap());
+    assert_eq!(mode(), 0o600);
+}

@@ -59,6 +59,23 @@ async fn truth_a_reply_that_repeats_itself_is_cut_off() {
 }
 
 #[tokio::test]
+async fn truth_a_long_text_over_and_over_is_cut_off_as_well() {
+    let sentence = |number: usize| format!("{number}: I look at it, and see nothing new. ");
+    for length in [400, 900, 2_000] {
+        let unit: String = (0..).map(sentence).take(100).collect();
+        let step = json!({"next_thought": &unit[..length - 60], "next_tool_name": "look"});
+        let text = format!("{step}\n").repeat(40_000 / length);
+        let reply = endless(Turn::text(&text)).await;
+        assert!(reply.repeats, "{length}");
+        assert!(reply.text.len() < 20_000, "{length}: {}", reply.text.len());
+    }
+    // Five times may be what was asked for.
+    let poem: String = (0..50).map(sentence).collect();
+    let text = poem.repeat(5);
+    assert_eq!(ending(Turn::text(&text).in_pieces(11)).await.text, text);
+}
+
+#[tokio::test]
 async fn truth_repetition_that_is_meant_is_left_alone() {
     let row = "| a | b | c |\n";
     let numbers = json!({"row": vec![0; 900]}).to_string();

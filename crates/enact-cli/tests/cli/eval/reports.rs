@@ -25,6 +25,16 @@ fn a_report_as_table_json_and_page() {
     let args = ["--json", &json, "--html", &html, "--prices", &prices];
     let said = bench.eval(&server, args).said();
     assert_eq!(said.code, 0, "{said:?}");
+    #[cfg(unix)]
+    for file in ["report.json", "report.html"] {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let mode = std::fs::metadata(bench.path(file))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
     for line in [
         "accuracy                       66.7 %   2 of 3; 95 % interval 20.8 % to 93.9 %; mean score 0.667",
         "reasoning coherence           100.0 %   met (90 % or more) 3 of 3 steps that act",

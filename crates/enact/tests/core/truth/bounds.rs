@@ -5,10 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use enact::adapter::{Json, Native};
+use enact::driver::{Answer, Effect, Effects};
 use enact::model::{Message, Prompt, ScriptStep, ScriptedModel, call, calls, say};
 use enact::run::store::MemoryStore;
-use enact::tool::Confirmation;
-use enact::{Decision, Demo, Outcome, ReAct, Tools, values};
+use enact::tool::{Confirmation, ToolSpec};
+use enact::{
+    Decision, Demo, FnTool, Outcome, Question, ReAct, Run, ToolError, Tools, forward_effects,
+    values,
+};
 use serde_json::json;
 
 use crate::{Counted, agent, effectful_search, search, search_and_add};
@@ -186,6 +190,42 @@ async fn truth_a_reply_of_as_many_calls_as_may_be_ends_in_its_answer() {
         assert_eq!(outcome.finished().unwrap().outputs["answer"], "a");
         assert_eq!(count.load(Ordering::SeqCst), 128);
     }
+}
+
+/// Effects that answer every question in place.
+struct Answering(Box<dyn Effects>);
+
+impl Effects for Answering {
+    fn wait<'a>(&'a self, _: &'a Run, questions: &'a [Question]) -> Effect<'a, Option<Answer>> {
+        let answer = questions.first().map(|question| Answer {
+            confirmation_id: question.confirmation_id.clone(),
+            decision: Decision::Answer("yes".to_owned()),
+        });
+        Box::pin(std::future::ready(Ok(answer)))
+    }
+
+    forward_effects!(self => (self.0):
+        append, now, proceed, ask, act, abandon, check, ends, tools, stepped);
+}
+
+#[tokio::test]
+async fn truth_a_call_may_ask_as_often_as_it_is_answered() {
+    let spec = ToolSpec::new("fill_in", "Fills in a form.", json!({"type": "object"}));
+    let form = FnTool::from_spec(spec, |_, context| async move {
+        for field in 0..60 {
+            context.ask(&format!("Field {field}?"))?;
+        }
+        Ok::<_, ToolError>("filled in")
+    });
+    let script = [
+        call("fill_in", json!({})),
+        call("submit", json!({"answer": "a"})),
+    ];
+    let played = agent("question -> answer", Tools::new().with(form), script);
+    let call = played.agent.call(values! { question: "q" });
+    let done = call.through(|inner| Box::new(Answering(inner))).await;
+    let done = done.unwrap().finished().unwrap();
+    assert_eq!(done.trajectory().steps()[0].observation, "filled in");
 }
 
 #[tokio::test]

@@ -229,6 +229,21 @@ async fn truth_failure_phrases_count_in_the_last_reply_too() {
         assert_eq!(done.termination, TerminationReason::Failure, "{last:?}");
         assert!(!done.success());
     }
+    for (arrow, outputs) in [
+        (
+            "question -> steps: list[str]",
+            json!({"steps": ["Look.", "It cannot be done."]}),
+        ),
+        (
+            "question -> found: dict[str, list[str]]",
+            json!({"found": {"why": ["It cannot be done."]}}),
+        ),
+    ] {
+        let script = [call("submit", outputs.clone())];
+        let played = agent(arrow, search_and_add(), script).map(phrases);
+        let done = played.call(values! { question: "q" }).await;
+        assert_eq!(done.termination, TerminationReason::Failure, "{outputs}");
+    }
     let script = [
         call("finish", json!({})),
         say(r#"{"reasoning": "It cannot be done.", "answer": "none"}"#),

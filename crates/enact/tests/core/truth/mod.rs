@@ -1,5 +1,6 @@
 //! No answer is lost, none is wrong without a word, and every loop ends.
 
+mod announcing;
 mod answering;
 mod bounds;
 mod calls;

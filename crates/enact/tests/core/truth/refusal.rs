@@ -140,6 +140,54 @@ async fn truth_a_refused_format_at_the_very_end_costs_no_answer() {
 }
 
 #[tokio::test]
+async fn truth_a_server_that_fails_at_the_demand_costs_no_answer() {
+    for kind in [Kind::Server, Kind::Protocol] {
+        let played = agent(
+            "question -> answer, n: int",
+            search_and_add(),
+            [
+                call("search", json!({"query": "x"})),
+                // Each has been tried again by then.
+                fail(kind, "500 for a named `tool_choice`"),
+                fail(kind, "500 for a schema"),
+                say(r#"{"reasoning": "r", "answer": "a", "n": 3}"#),
+            ],
+        )
+        .map(|agent| agent.max_iterations(1));
+        let done = played.call(values! { question: "q" }).await;
+        assert_eq!(done.outputs["n"], 3, "{kind:?}");
+        assert_eq!(done.termination, TerminationReason::MaxIterations);
+        let last = &played.model.requests()[3];
+        assert_eq!(last.response_format, ResponseFormat::Text);
+    }
+}
+
+#[tokio::test]
+async fn truth_a_server_that_always_fails_leaves_a_run_that_can_be_resumed() {
+    let played = agent(
+        "question -> answer",
+        search_and_add(),
+        [
+            call("search", json!({"query": "x"})),
+            fail(Kind::Server, "down"),
+            fail(Kind::Server, "down"),
+            fail(Kind::Server, "down"),
+        ],
+    )
+    .map(|agent| agent.max_iterations(1));
+    let error = played
+        .agent
+        .call(values! { question: "q" })
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Model(Kind::Server));
+    let again = agent("question -> answer", search_and_add(), [say("late")]);
+    let call = again.agent.resume(error.into_run().unwrap());
+    let done = call.await.unwrap().finished().unwrap();
+    assert_eq!(done.outputs["answer"], "late");
+}
+
+#[tokio::test]
 async fn truth_a_prediction_does_without_a_schema() {
     let model = std::sync::Arc::new(enact::model::ScriptedModel::new([
         fail(Kind::FormatRefused, "response_format is not supported"),

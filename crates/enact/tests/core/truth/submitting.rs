@@ -1,9 +1,12 @@
 //! A reply that holds all outputs is an answer, whatever else it has and however it was handed over.
 
+use std::sync::Arc;
+
 use enact::adapter::{AdapterChoice, Chat, Completion, Json, Native, Tagged, Xml};
-use enact::model::{ScriptStep, call, say};
+use enact::model::{ScriptStep, ScriptedModel, call, say};
 use enact::run::RepairKind;
-use enact::{Prediction, Values, values};
+use enact::tool::ToolSpec;
+use enact::{FnTool, Predict, Prediction, ToolError, Values, values};
 use serde_json::{Value, json};
 
 use crate::{agent, search_and_add};
@@ -217,4 +220,106 @@ async fn truth_answers_in_any_form_are_read_after_the_loop() {
             }
         }
     }
+}
+
+#[tokio::test]
+async fn truth_the_arguments_of_a_tool_are_not_the_outputs() {
+    let tool = |name: &str, parameters: Value| {
+        let spec = ToolSpec::new(name, "Does it.", parameters);
+        FnTool::from_spec(spec, |_, _| async { Ok::<_, ToolError>("done") })
+    };
+    let text = json!({"type": "string"});
+    let run_sql = json!({"type": "object", "properties": {"sql": text}, "required": ["sql"]});
+    let send = json!({
+        "type": "object",
+        "properties": {"subject": text, "body": text},
+        "required": ["subject", "body"],
+    });
+    let query = json!({"sql": "SELECT 1"});
+    let mail = json!({"subject": "wrong", "body": "wrong"});
+    for (arrow, name, parameters, args, outputs) in [
+        (
+            "question -> sql",
+            "run_sql",
+            &run_sql,
+            &query,
+            values! { sql: "SELECT 2" },
+        ),
+        (
+            "question -> subject, body",
+            "send_mail",
+            &send,
+            &mail,
+            values! { subject: "s", body: "b" },
+        ),
+    ] {
+        let forms = [
+            json!({"next_tool_name": name, "next_tool_args": args}).to_string(),
+            json!({"name": name, "arguments": args}).to_string(),
+            format!(
+                "<tool_call>{}</tool_call>",
+                json!({"name": name, "arguments": args})
+            ),
+            format!(
+                "<next_tool_name>{name}</next_tool_name><next_tool_args>{args}</next_tool_args>"
+            ),
+            format!(
+                "[[ ## next_tool_name ## ]]\n{name}\n\n[[ ## next_tool_args ## ]]\n{args}\n\n[[ ## completed ## ]]"
+            ),
+            format!("Thought: I call it.\nAction: {name}\nAction Input: {args}"),
+        ];
+        for adapter in adapters() {
+            for last in forms.iter().map(say).chain([call(name, args.clone())]) {
+                let search = written(&adapter, "search", &json!({"query": "x"}));
+                let tools = search_and_add().with(tool(name, parameters.clone()));
+                let submit = Value::Object(outputs.clone());
+                let script = [
+                    search,
+                    last.clone(),
+                    last.clone(),
+                    written(&adapter, "submit", &submit),
+                ];
+                let played = agent(arrow, tools, script)
+                    .map(|agent| agent.adapter(adapter.clone()).max_iterations(1));
+                let done = played.call(values! { question: "q" }).await;
+                assert_eq!(done.outputs, outputs, "{adapter}: {last:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn truth_thinking_that_never_ends_is_not_the_answer_but_may_hold_it() {
+    let open = "<think>Hmm, maybe 7? I am not sure";
+    for adapter in adapters() {
+        let script = [
+            written(&adapter, "search", &json!({"query": "x"})),
+            say(open),
+            written(&adapter, "submit", &json!({"answer": "8"})),
+        ];
+        let played = agent("question -> answer", search_and_add(), script)
+            .map(|agent| agent.adapter(adapter.clone()));
+        let done = played.call(values! { question: "q" }).await;
+        assert_eq!(done.outputs["answer"], "8", "{adapter}");
+        for at in [At::Limit, At::Extraction, At::Finish] {
+            let last = say("<think>I am sure now.\n{\"answer\": \"7\"}");
+            let done = ended("question -> answer", &adapter, at, last).await;
+            assert_eq!(done.outputs["answer"], "7", "{adapter} {at:?}");
+        }
+        let model = Arc::new(ScriptedModel::new([say(open), say("<think>So.</think>8")]));
+        let module = Predict::builder("question -> answer")
+            .model(model.clone())
+            .adapter(adapter.clone())
+            .build()
+            .unwrap();
+        let done = module.call(values! { question: "q" }).await.unwrap();
+        assert_eq!(done.finished().unwrap().outputs["answer"], "8", "{adapter}");
+    }
+    let model = Arc::new(ScriptedModel::new([say("<think>42"), say("43")]));
+    let module = Predict::builder("question -> n: int")
+        .model(model)
+        .build()
+        .unwrap();
+    let done = module.call(values! { question: "q" }).await.unwrap();
+    assert_eq!(done.finished().unwrap().outputs["n"], 43);
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use enact::adapter::{AdapterChoice, Chat, Json, Native, Tagged, Xml};
-use enact::model::{ScriptStep, call, say};
+use enact::model::{Capabilities, ResponseFormat, ScriptStep, ScriptedModel, call, say};
 use enact::run::Event;
-use enact::{Prediction, TerminationReason, Tools, Values, values};
+use enact::{Prediction, ReAct, Run, TerminationReason, Tools, Values, values};
 use serde_json::json;
 
 use crate::{Counted, Played, agent, effectful_search, search_and_add};
@@ -148,6 +148,52 @@ async fn truth_a_native_model_that_calls_nothing_twice_is_asked_in_json() {
         .unwrap()
         .text();
     assert!(system.contains("next_tool_name"), "{system}");
+}
+
+#[tokio::test]
+async fn truth_without_a_schema_it_is_asked_in_json_as_well() {
+    let model = ScriptedModel::new([
+        say("I will use the search tool."),
+        say("Now I will call the search tool with the query."),
+        say(
+            r#"{"next_thought": "t", "next_tool_name": "submit", "next_tool_args": {"answer": "found"}}"#,
+        ),
+    ]);
+    let model = Arc::new(model.with_capabilities(Capabilities::FULL.with_response_schema(false)));
+    let agent = ReAct::builder("question -> answer")
+        .tools(search_and_add())
+        .model(model.clone())
+        .build()
+        .unwrap();
+    let done = agent.call(values! { question: "q" }).await;
+    let done = done.unwrap().finished().unwrap();
+    assert_eq!(done.outputs["answer"], "found");
+    assert_eq!(adapters_of(&done), ["json"]);
+    assert_eq!(model.requests()[2].response_format, ResponseFormat::Text);
+    // A run that is taken up again goes on in JSON.
+    for cut in 1..done.run().records().len() {
+        let records = done.run().records()[..cut].to_vec();
+        let asked = records
+            .iter()
+            .filter(|record| record.event.is_step())
+            .count();
+        let submit = r#"{"next_tool_name": "submit", "next_tool_args": {"answer": "found"}}"#;
+        let talk = say("I will use the search tool.");
+        let other = say("Now I will call the search tool with the query.");
+        let rest = [talk, other, say(submit)].into_iter().skip(asked);
+        let model = ScriptedModel::new(rest);
+        let model = model.with_capabilities(Capabilities::FULL.with_response_schema(false));
+        let again = ReAct::builder("question -> answer")
+            .tools(search_and_add())
+            .model(model);
+        let run = Run::try_from(records).unwrap();
+        let again = again.build().unwrap().resume(run).await.unwrap();
+        assert_eq!(
+            adapters_of(&again.finished().unwrap()),
+            ["json"],
+            "cut at {cut}"
+        );
+    }
 }
 
 #[tokio::test]
