@@ -8,6 +8,7 @@ mod ending;
 mod forms;
 mod numbers;
 mod refusal;
+mod replies;
 mod stall;
 pub(crate) mod submitting;
 mod talk;
