@@ -78,11 +78,13 @@ fn private_folder(path: &Path) -> std::io::Result<()> {
 }
 
 /// Whether a run may be resumed: one that came from somewhere else says which commands are started
-/// and where keys are sent, so a person has to agree to that first.
+/// and where keys are sent, so a person has to agree to that first. `way_out` is what to do where
+/// nobody can be asked.
 pub(crate) async fn check(
     run: &Run,
     key: Option<&SealKey>,
     consent: Consent,
+    way_out: &str,
     narrator: &Narrator,
 ) -> Result<(), Failure> {
     let remembered =
@@ -98,7 +100,7 @@ pub(crate) async fn check(
         _ => Person::Nobody,
     };
     if !person.is_there() {
-        return Err(refused(run, &deeds));
+        return Err(refused(run, &deeds, way_out));
     }
     let screen = person.screen(narrator);
     let mark = screen.paint(Ink::Question, "?");
@@ -123,7 +125,7 @@ pub(crate) async fn check(
     Ok(())
 }
 
-fn refused(run: &Run, deeds: &[(String, String)]) -> Failure {
+fn refused(run: &Run, deeds: &[(String, String)], way_out: &str) -> Failure {
     let deeds = deeds.iter().map(|(what, how)| {
         let how = exact::spelled_out(how);
         format!("{what}: {}", text::ends(&how, MAX_DEED))
@@ -131,8 +133,7 @@ fn refused(run: &Run, deeds: &[(String, String)]) -> Failure {
     let deeds: Vec<String> = deeds.collect();
     let message = format!(
         "the run was not begun by this user on this machine, and nobody can be asked whether to \
-         resume it, which means: {}; resume it in a terminal without `--json`, or pass `--trust` if \
-         you trust whoever made it (`enact show {}` shows it)",
+         resume it, which means: {}; {way_out} (`enact show {}` shows it)",
         deeds.join("; "),
         run.id()
     );

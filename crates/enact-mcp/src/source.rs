@@ -1,21 +1,30 @@
 //! Which server a tool comes from, as approvals and rules are bound to it.
 
+use std::path::{Path, PathBuf};
+
 use reqwest::Url;
 use sha2::{Digest as _, Sha256};
 
 use crate::Mcp;
 use crate::plan::Way;
+use crate::process::Program;
 
 /// The name of a server with a short digest of how it is reached, such as `mcp:git:5f3a9c01`: a
-/// server of the same name that is another program is another source. Headers, variables and the
+/// server of the same name that is another program is another source, and so is one of the same command
+/// in another folder if it is a file of that folder. Headers, variables and the
 /// secret parts of addresses are no part of it, and neither are values that a configuration file
 /// takes from variables.
 pub(crate) fn source(name: &str, plan: &Mcp) -> String {
-    let reached = match (&plan.written, &plan.way) {
+    let mut reached = match (&plan.written, &plan.way) {
         (Some(written), _) => written.clone(),
         (None, Way::Stdio(program)) => words(&program.command, &program.args),
         (None, Way::Http { url, .. }) => address(url),
     };
+    if let Way::Stdio(program) = &plan.way
+        && let Some(folder) = folder_of(program)
+    {
+        reached.push_str(&format!(" in {}", folder.display()));
+    }
     let digest = Sha256::digest(reached.as_bytes());
     let short: String = digest
         .iter()
@@ -23,6 +32,20 @@ pub(crate) fn source(name: &str, plan: &Mcp) -> String {
         .map(|byte| format!("{byte:02x}"))
         .collect();
     format!("mcp:{name}:{short}")
+}
+
+/// The folder that a program starts in, where another folder would make it another program: the command
+/// or an argument is a file in it.
+fn folder_of(program: &Program) -> Option<PathBuf> {
+    let folder = match &program.folder {
+        Some(folder) => std::path::absolute(folder).ok()?,
+        None => std::env::current_dir().ok()?,
+    };
+    let is_path = |word: &str| Path::new(word).components().count() > 1;
+    let is_file = |word: &String| Path::new(word).is_relative() && folder.join(word).is_file();
+    let is_here = Path::new(&program.command).is_relative() && is_path(&program.command);
+    let counts = is_here || program.args.iter().any(is_file);
+    counts.then_some(folder)
 }
 
 /// A command with its arguments, so that no two are written alike.
@@ -65,6 +88,33 @@ mod tests {
         let keyed = Mcp::http("https://me:word@a.example/mcp?key=k#f").header("X-Key", "k");
         assert_eq!(of(&far), of(&keyed));
         assert_ne!(of(&far), of(&Mcp::http("https://b.example/mcp")));
+    }
+
+    #[test]
+    fn truth_a_file_of_another_folder_is_another_source() {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        for folder in &folders {
+            std::fs::write(folder.path().join("server.py"), "").unwrap();
+        }
+        let is_same = |plan: Mcp| {
+            let [one, two] = folders.each_ref().map(|folder| {
+                let plan = plan.clone().folder(folder.path());
+                source("s", &plan)
+            });
+            one == two
+        };
+        assert!(!is_same(Mcp::stdio("./server", ["--stdio"])));
+        assert!(!is_same(Mcp::stdio("bin/server", ["--stdio"])));
+        assert!(!is_same(Mcp::stdio("python", ["server.py"])));
+        assert!(is_same(Mcp::stdio("python", ["-m", "server"])));
+        assert!(is_same(Mcp::stdio("npx", ["-y", "@scope/server"])));
+        assert!(is_same(Mcp::stdio("/usr/bin/server", ["--stdio"])));
+        let here = Mcp::stdio("./server", ["--stdio"]);
+        let folder = std::env::current_dir().unwrap();
+        assert_eq!(
+            source("s", &here),
+            source("s", &here.clone().folder(folder))
+        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use enact_core::model::{
     Capabilities, FinishReason, Function, Functions, LanguageModel, Message, ModelError,
     ModelErrorKind, ModelInfo, Part, Prompt, RawCall, Reply, ReplyStream, Request, ResponseFormat,
+    ToolChoice,
 };
 
 /// How long all requests of a probe may take together.
@@ -36,8 +37,9 @@ const SCHEMA_WORDS: [&str; 5] = ["response_format", "schema", "json", "grammar",
 /// How an error begins to quote the server.
 const SERVER_SAID: &str = "; the server said: ";
 
-/// Finds out what a model really does, by two or three short requests: whether it answers with tool
-/// calls unasked and goes on from their results, and whether it is held to a JSON Schema.
+/// Finds out what a model really does, by two to four short requests: whether it answers with tool
+/// calls unasked and goes on from their results, whether it is held to a JSON Schema, and, if it calls
+/// tools, whether it makes a call that is demanded.
 ///
 /// A server that claims tool calls may leave them to the model, which then writes calls as text; and
 /// a small model may call the same tool for ever. [`Capabilities::tools`] is found only where a call
@@ -64,13 +66,18 @@ pub async fn probe(model: &(impl LanguageModel + ?Sized)) -> Result<Capabilities
     let found = async {
         let calls = refusable(calls(model).await)?;
         let schema = refusable(schema(model).await)?;
-        match (calls, schema) {
+        let (calls, schema) = match (calls, schema) {
             // Refused both, and not for what they are about: nothing was found out.
-            (Err(error), Err(_)) => Err(error),
-            (calls, schema) => Ok(Capabilities::TEXT
-                .with_tools(calls.unwrap_or(false))
-                .with_response_schema(schema.unwrap_or(false))),
-        }
+            (Err(error), Err(_)) => return Err(error),
+            (calls, schema) => (calls.unwrap_or(false), schema.unwrap_or(false)),
+        };
+        let found = Capabilities::TEXT
+            .with_tools(calls)
+            .with_response_schema(schema);
+        Ok(match calls {
+            true => found.with_tool_choice(obeys(model).await?),
+            false => found,
+        })
     };
     match tokio::time::timeout(PATIENCE, found).await {
         Ok(found) => found,
@@ -91,11 +98,7 @@ fn refusable(found: Result<bool, ModelError>) -> Result<Result<bool, ModelError>
 
 /// Whether calls come as calls, and whether a call that was answered is not made again.
 async fn calls(model: &(impl LanguageModel + ?Sized)) -> Result<bool, ModelError> {
-    let tools = Arc::new(Functions::new(vec![
-        function(LOOK_UP, "Looks a term up in a table of facts.", "term"),
-        function(CALCULATE, "Calculates an expression.", "expression"),
-        function(SUBMIT, "Hands the answer in. Ends the task.", "answer"),
-    ]));
+    let tools = tools();
     let mut prompt: Prompt = [
         Message::System {
             text: INSTRUCTIONS.to_owned(),
@@ -137,6 +140,35 @@ async fn calls(model: &(impl LanguageModel + ?Sized)) -> Result<bool, ModelError
         digits.contains(FOUND)
     });
     Ok(submitted.is_some())
+}
+
+/// Whether the model makes the call that is demanded of it. Nobody would make this one otherwise: the
+/// tool does not help, and nothing in the prompt speaks of tools.
+async fn obeys(model: &(impl LanguageModel + ?Sized)) -> Result<bool, ModelError> {
+    let prompt = [Message::user(SMALL_TALK)].into_iter().collect();
+    let request = request(prompt)
+        .with_tools(tools())
+        .with_tool_choice(ToolChoice::Named(CALCULATE.to_owned()));
+    match ask(model, request, &TOOL_WORDS).await {
+        Ok(Some(reply)) => {
+            let is_wanted = |call: &RawCall| call.name == CALCULATE;
+            Ok(!reply.calls.is_empty() && reply.calls.iter().all(is_wanted))
+        }
+        Ok(None) => Ok(false),
+        // It takes calls, as is known by now.
+        Err(error) if is_refusal(error.kind()) => Ok(false),
+        // Still thinking: nobody knows, and a demand does no harm.
+        Err(error) if error.kind() == ModelErrorKind::Protocol => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+fn tools() -> Arc<Functions> {
+    Arc::new(Functions::new(vec![
+        function(LOOK_UP, "Looks a term up in a table of facts.", "term"),
+        function(CALCULATE, "Calculates an expression.", "expression"),
+        function(SUBMIT, "Hands the answer in. Ends the task.", "answer"),
+    ]))
 }
 
 /// Whether the model is held to a schema that it was not told of.

@@ -41,6 +41,7 @@ pub(crate) enum Ending {
     Error(Value),
     Cut,
     Stall,
+    Endless,
 }
 
 impl Reply {
@@ -116,7 +117,7 @@ impl Reply {
                 events.push(DONE.to_vec());
             }
             Ending::Error(error) => events.push(event(&json!({"error": error}))),
-            Ending::Cut | Ending::Stall => {}
+            Ending::Cut | Ending::Stall | Ending::Endless => {}
         }
         events
     }

@@ -322,7 +322,7 @@ async fn converse(connection: &mut Connection, shared: &Shared) -> io::Result<()
         }
         match answer(connection, turn, received.wants_stream()).await? {
             Ending::Complete | Ending::Error(_) => {}
-            Ending::Cut => return Ok(()),
+            Ending::Cut | Ending::Endless => return Ok(()),
             Ending::Stall => {
                 connection.wait_for_hangup().await;
                 shared.hangups.send_modify(|count| *count += 1);
@@ -356,11 +356,15 @@ async fn answer(connection: &mut Connection, turn: Turn, wants_stream: bool) -> 
             let body = match &reply.ending {
                 Ending::Error(error) => json!({"error": error}),
                 Ending::Complete | Ending::Cut | Ending::Stall => reply.whole(),
+                Ending::Endless => {
+                    write_endless(connection, status, headers, &reply.text).await?;
+                    return Ok(reply.ending);
+                }
             };
             let body = body.to_string().into_bytes();
             let sent = match &reply.ending {
                 Ending::Complete | Ending::Error(_) => body.len(),
-                Ending::Cut | Ending::Stall => body.len() / 2,
+                Ending::Cut | Ending::Stall | Ending::Endless => body.len() / 2,
             };
             write_body(connection, status, headers, &body[..sent], body.len()).await?;
             Ok(reply.ending)
@@ -403,7 +407,33 @@ async fn write_stream(
     if matches!(ending, Ending::Complete | Ending::Error(_)) {
         connection.write(b"0\r\n\r\n").await?;
     }
+    if let (Ending::Endless, Some(last)) = (&ending, chunks.last()) {
+        // Ends when the client does not read any more.
+        loop {
+            connection.write_chunk(last).await?;
+        }
+    }
     Ok(ending)
+}
+
+/// The beginning of a JSON body that goes on with the same text until the client hangs up.
+async fn write_endless(
+    connection: &mut Connection,
+    status: u16,
+    mut headers: Vec<(String, String)>,
+    text: &str,
+) -> io::Result<()> {
+    const LENGTH: u64 = 1 << 40;
+    set_default(&mut headers, "content-type", "application/json");
+    set_default(&mut headers, "content-length", &LENGTH.to_string());
+    connection.write(&http::head(status, &headers)).await?;
+    let beginning = r#"{"content": [{"type": "text", "text": ""#;
+    connection.write(beginning.as_bytes()).await?;
+    let text = json!(text).to_string();
+    let piece = format!("{} ", &text[1..text.len() - 1]).repeat(1 + 4096 / text.len());
+    loop {
+        connection.write(piece.as_bytes()).await?;
+    }
 }
 
 fn set_default(headers: &mut Vec<(String, String)>, name: &str, value: &str) {

@@ -212,6 +212,13 @@ impl Turn {
         self.end(Ending::Stall)
     }
 
+    /// Never ends: says the last piece again and again, until the client hangs up. A plain answer
+    /// claims to be a terabyte long, and repeats its text.
+    #[must_use]
+    pub fn then_endless(self) -> Self {
+        self.end(Ending::Endless)
+    }
+
     fn end(mut self, new: Ending) -> Self {
         match &mut self.payload {
             Payload::Chunks { chunks, ending } => {

@@ -1,189 +1,255 @@
 //! Thousands of runs against a server that answers with mutated real replies: repeated and empty
-//! ids, endless text, half calls, refusals. Every run ends within its limits, and memory is bounded.
+//! ids, replies without an end, half calls, silence, refusals. Every run ends within its limits and in
+//! time, nothing runs twice or unasked, and the process never needs much memory.
+#![cfg(feature = "providers")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+#[path = "soak/dice.rs"]
+mod dice;
+#[path = "soak/replies.rs"]
+mod replies;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use enact::adapter::AdapterChoice;
-use enact::model::OpenAi;
+use enact::model::{Anthropic, LanguageModel, OpenAi, Timeouts};
 use enact::run::Event;
-use enact::{ErrorKind, FnTool, ReAct, Run, ToolError, Tools, values};
-use enact_test_server::{TestServer, Turn};
-use serde_json::json;
+use enact::run::store::{MemoryStore, Store as _};
+use enact::tool::Confirmation;
+use enact::{
+    Decision, Error, ErrorKind, FnTool, Outcome, ReAct, Run, ToolError, Tools, Values, values,
+};
+use enact_test_server::TestServer;
+
+use self::dice::Dice;
 
 const RUNS: u64 = 5_000;
 /// A server keeps what it was asked, so it is not kept for long.
 const RUNS_OF_A_SERVER: u64 = 200;
+/// What a run may take: every request ends in time, and there are not many.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// What a run may take beyond its own budget, on a busy machine.
+const DELAY: Duration = Duration::from_secs(5);
+/// What the process may need at its peak, in MiB: the server and its log of requests included.
+const PEAK: u64 = 128;
 
-/// As real models wrote them.
-const TEXTS: [&str; 22] = [
-    r#"{"next_thought": "I need the number.", "next_tool_name": "look", "next_tool_args": {"text": "oak"}}"#,
-    r#"{"next_thought": "I write it down.", "next_tool_name": "write", "next_tool_args": {"text": "oak"}}"#,
-    r#"{"next_thought": "I know it.", "next_tool_name": "submit", "next_tool_args": {"answer": "5"}}"#,
-    r#"{"name": "look", "arguments": {"text": "elm"}}"#,
-    "```json\n{\"name\": \"write\", \"arguments\": {\"text\": \"elm\"}}\n```",
-    "<tool_call>\n{\"name\": \"look\", \"arguments\": {\"text\": \"ash\"}}\n</tool_call>",
-    "<tool_response>\n{\"result\": 5}\n</tool_response>",
-    "Thought: I have to look.\nAction: look[oak]\nObservation: five\nThought: done",
-    "Thought: I know.\nAction: Finish[5]",
-    "Final Answer: 5",
-    "[[ ## next_thought ## ]]\nI look.\n\n[[ ## next_tool_name ## ]]\nlook\n\n[[ ## next_tool_args ## ]]\n{\"text\": \"oak\"}\n\n[[ ## completed ## ]]",
-    "<next_thought>I look.</next_thought>\n<next_tool_name>look</next_tool_name>\n<next_tool_args>{\"text\": \"oak\"}</next_tool_args>",
-    "<answer>5</answer>",
-    "Answer: 5",
-    r#"{"answer": "5"}"#,
-    "The answer is 5.",
-    "I will now use the look tool to find out.",
-    "```tool_code\nprint(look(text=\"oak\"))\n```",
-    "[look(text='oak'), write(text='elm')]",
-    "<think>I wonder whether</think>\n{\"answer\": \"5\"}",
-    "",
-    "{",
-];
-
-#[derive(Clone, Copy)]
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-}
-
-/// A real reply with something wrong about it, often enough.
-fn reply(mut dice: Dice) -> Turn {
-    let text = |dice: &mut Dice| dice.pick(&TEXTS).to_owned();
-    let cut = |text: &str, dice: &mut Dice| -> String {
-        let length = text.chars().count();
-        text.chars().take(dice.below(length + 1)).collect()
-    };
-    match dice.below(16) {
-        0..4 => Turn::text(text(&mut dice)),
-        4..8 => {
-            let ids = ["call_0_1", "call_0_0", "", " ", "same", "call_1"];
-            let count = 1 + dice.below(3);
-            let calls: Vec<_> = (0..count)
-                .map(|_| {
-                    let name = dice.pick(&["look", "write", "submit", "Look", "no_such_tool", ""]);
-                    let word = dice.pick(&["oak", "elm", "ash", "fir"]);
-                    let args = match (name, dice.below(5)) {
-                        (_, 0) => json!(cut(r#"{"text": "oak"}"#, &mut dice)),
-                        ("submit", _) => json!({"answer": word}),
-                        _ => json!({"text": word}),
-                    };
-                    (name, args)
-                })
-                .collect();
-            let ids: Vec<&str> = (0..count).map(|_| dice.pick(&ids)).collect();
-            Turn::calls(calls).with_ids(ids).thinking(text(&mut dice))
-        }
-        8 | 9 => {
-            let whole = text(&mut dice);
-            Turn::text(cut(&whole, &mut dice))
-        }
-        10 => Turn::text(cut(&text(&mut dice), &mut dice)).finish_reason("length"),
-        11 => {
-            let unit = dice.pick(&[
-                "a",
-                "the same again. ",
-                "{\"name\": ",
-                "\n",
-                "[",
-                "look(",
-                "&",
-            ]);
-            Turn::text(unit.repeat(20_000 / unit.len()))
-        }
-        12 => {
-            let junk = dice.pick(&["\u{0}", "</think>", "```", "]]", "[[ ## ", "\u{202e}", "\\"]);
-            let (one, two) = (text(&mut dice), text(&mut dice));
-            Turn::text(format!("{one}{junk}{two}"))
-        }
-        13 => Turn::status(400).body(
-            json!({"error": {"message": dice.pick(&[
-                "this model does not support tools",
-                "response_format is not supported",
-                "something else",
-            ])}})
-            .to_string(),
-        ),
-        14 => Turn::text(text(&mut dice)).then_cut(),
-        _ => Turn::text(String::new()).reasoning(text(&mut dice)),
-    }
-}
+const TIMEOUTS: Timeouts = Timeouts {
+    connect: Duration::from_secs(10),
+    first_byte: Duration::from_millis(600),
+    idle: Duration::from_millis(100),
+    total: Duration::from_millis(600),
+};
+const MAX_REPLY_BYTES: usize = 64 * 1024;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Text {
     text: String,
 }
 
-fn tools(written: &Arc<AtomicUsize>) -> Tools {
+fn tools(written: &Arc<AtomicUsize>, confirmation: Confirmation) -> Tools {
     let written = written.clone();
-    Tools::new()
-        .with(
-            FnTool::new("look", "Looks up.", |args: Text, _| async move {
-                Ok::<_, ToolError>(format!("about {}", args.text))
-            })
-            .read_only(),
-        )
-        .with(FnTool::new("write", "Writes.", move |args: Text, _| {
-            written.fetch_add(1, Ordering::SeqCst);
-            async move {
-                match args.text.as_str() {
-                    "fir" => Err(ToolError::new("the disk is full")),
-                    _ => Ok("written"),
-                }
+    let look = FnTool::new("look", "Looks up.", |args: Text, _| async move {
+        Ok::<_, ToolError>(format!("about {}", args.text))
+    });
+    let write = FnTool::new("write", "Writes.", move |args: Text, _| {
+        written.fetch_add(1, Ordering::SeqCst);
+        async move {
+            match args.text.as_str() {
+                "fir" => Err(ToolError::new("the disk is full")),
+                _ => Ok("written"),
             }
-        }))
+        }
+    });
+    Tools::new()
+        .with(look.read_only())
+        .with(write.with_confirmation(confirmation))
 }
 
-fn check(run: &Run, steps: u32, written: usize, seed: u64) {
-    let trace = run.trace();
-    assert!(trace.steps.len() <= steps as usize, "seed {seed}");
-    // Three bad replies in a row are borne, for each step and for the answer.
-    let most = u64::from(steps) * 4 + 12;
-    assert!(
-        run.usage().requests <= most,
-        "seed {seed}: {}",
-        run.usage().requests
-    );
-    assert!(
-        run.records().len() < 600,
-        "seed {seed}: {}",
-        run.records().len()
-    );
-    let started = run.events().filter_map(|event| match event {
+/// What is peculiar to one run.
+struct Plan {
+    seed: u64,
+    dice: Dice,
+    steps: u32,
+    adapter: AdapterChoice,
+    /// Somebody reads along, so that replies are streamed.
+    is_watched: bool,
+    asks: bool,
+    store: Option<MemoryStore>,
+    max_tool_calls: Option<u32>,
+    token_budget: Option<u64>,
+    time_budget: Option<Duration>,
+}
+
+impl Plan {
+    fn new(seed: u64, number: u64) -> Self {
+        let mut dice = Dice(seed.wrapping_add(number));
+        let adapters = ["auto", "auto", "native", "json", "chat", "xml", "tagged"];
+        Self {
+            seed: number,
+            steps: 1 + dice.below(10) as u32,
+            adapter: dice.pick(&adapters).parse().unwrap(),
+            is_watched: dice.once_in(2),
+            asks: dice.once_in(3),
+            store: dice.once_in(3).then(MemoryStore::new),
+            max_tool_calls: dice.once_in(4).then(|| dice.below(4) as u32),
+            token_budget: dice.once_in(4).then(|| 500 + dice.next() % 4_000),
+            time_budget: dice
+                .once_in(4)
+                .then(|| Duration::from_millis(1 + dice.next() % 400)),
+            dice,
+        }
+    }
+
+    /// How long the run may take.
+    fn allowed(&self) -> Duration {
+        match self.time_budget {
+            Some(budget) => budget + DELAY,
+            None => PATIENCE,
+        }
+    }
+
+    fn agent(&self, model: &Arc<dyn LanguageModel>, written: &Arc<AtomicUsize>) -> ReAct {
+        let confirmation = match self.asks {
+            true => Confirmation::Always,
+            false => Confirmation::Never,
+        };
+        ReAct::builder("question -> answer")
+            .tools(tools(written, confirmation))
+            .model(model.clone())
+            .adapter(self.adapter.clone())
+            .max_iterations(self.steps)
+            .limits(|limits| {
+                limits.max_tool_calls = self.max_tool_calls;
+                limits.token_budget = self.token_budget;
+                limits.time_budget = self.time_budget;
+            })
+            .build()
+            .unwrap()
+    }
+
+    /// Plays a run to its end, and says how many calls were approved.
+    async fn play(&mut self, agent: &ReAct) -> (Result<Outcome<Values>, Error>, usize) {
+        let mut call = agent.call(values! { question: "q" });
+        if self.is_watched {
+            call = call.on_update(|_| {});
+        }
+        let mut outcome = match &self.store {
+            Some(store) => call.store(store.clone()).await,
+            None => call.await,
+        };
+        let (mut approved, mut pauses) = (0, 0);
+        while let Ok(Outcome::Paused(paused)) = outcome {
+            pauses += 1;
+            assert!(pauses <= 4 * self.steps, "seed {}", self.seed);
+            let mut call = agent.resume(paused.run().clone());
+            if self.is_watched {
+                call = call.on_update(|_| {});
+            }
+            for question in paused.questions() {
+                let decision = match self.dice.below(3) {
+                    0 => Decision::Reject(None),
+                    _ => {
+                        approved += 1;
+                        Decision::Approve
+                    }
+                };
+                call = call.answer(&question.confirmation_id, decision);
+            }
+            outcome = match &self.store {
+                Some(store) => call.store(store.clone()).await,
+                None => call.await,
+            };
+        }
+        (outcome, approved)
+    }
+
+    async fn check(&self, run: &Run, written: usize, approved: usize) {
+        let seed = self.seed;
+        let trace = run.trace();
+        assert!(trace.steps.len() <= self.steps as usize, "seed {seed}");
+        // Three bad replies in a row are borne, for each step and for the answer.
+        let most = u64::from(self.steps) * 4 + 12;
+        let usage = run.usage();
+        assert!(usage.requests <= most, "seed {seed}: {}", usage.requests);
+        let records = run.records().len();
+        assert!(records < 600, "seed {seed}: {records}");
+
+        let writes = trace.steps.iter().flat_map(|step| &step.actions);
+        let writes = writes.filter(|action| action.call.name == "write" && action.attempts > 0);
+        assert_eq!(writes.count(), written, "seed {seed}");
+        assert!(
+            !self.asks || written <= approved,
+            "seed {seed}: ran unasked"
+        );
+        let mut ids: Vec<&String> = started(run).collect();
+        let all = ids.len();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), all, "seed {seed}: a call ran twice");
+
+        if let Some(most) = self.max_tool_calls {
+            assert!(all <= most as usize, "seed {seed}: {all} of {most} calls");
+        }
+        if let Some(budget) = self.token_budget {
+            // This server does not care how long a reply may be, so the last one may be too long.
+            let spent: Vec<u64> = spent(run).collect();
+            let before = spent[..spent.len().saturating_sub(1)].iter().sum::<u64>();
+            assert!(before <= budget, "seed {seed}: {spent:?} of {budget}");
+        }
+        if let Some(store) = &self.store {
+            let kept = store.load(run.id()).await.unwrap().run;
+            assert_eq!(kept, *run, "seed {seed}");
+        }
+    }
+}
+
+fn started(run: &Run) -> impl Iterator<Item = &String> {
+    run.events().filter_map(|event| match event {
         Event::ToolStarted { call_id } => Some(call_id),
         _ => None,
-    });
-    let writes = trace.steps.iter().flat_map(|step| &step.actions);
-    let writes = writes.filter(|action| action.call.name == "write" && action.attempts > 0);
-    assert_eq!(writes.count(), written, "seed {seed}");
-    let mut ids: Vec<&String> = started.collect();
-    let all = ids.len();
-    ids.sort();
-    ids.dedup();
-    assert_eq!(ids.len(), all, "seed {seed}: a call ran twice");
+    })
 }
 
-/// What the process holds, in MiB.
-fn memory() -> Option<u64> {
-    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * 4096 / (1 << 20))
+/// The tokens of each reply.
+fn spent(run: &Run) -> impl Iterator<Item = u64> {
+    run.events().filter_map(|event| match event {
+        Event::Replied(replied) => {
+            let usage = &replied.reply.usage;
+            Some(usage.input_tokens + usage.output_tokens)
+        }
+        _ => None,
+    })
+}
+
+/// The most that the process has needed so far, in MiB.
+fn peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib / 1024)
+}
+
+/// OpenAI's protocol with streamed replies and with whole ones, and Anthropic's.
+fn models(server: &TestServer) -> [Arc<dyn LanguageModel>; 3] {
+    let openai = OpenAi::new("m").with_base_url(server.base_url()).unwrap();
+    let openai = openai
+        .with_timeouts(TIMEOUTS)
+        .with_max_reply_bytes(MAX_REPLY_BYTES);
+    let anthropic = Anthropic::new("m")
+        .with_base_url(server.base_url())
+        .unwrap();
+    let anthropic = anthropic
+        .with_timeouts(TIMEOUTS)
+        .with_max_reply_bytes(MAX_REPLY_BYTES);
+    [
+        Arc::new(openai.clone().with_replies_streamed()),
+        Arc::new(openai),
+        Arc::new(anthropic),
+    ]
 }
 
 #[test]
@@ -197,58 +263,50 @@ fn truth_every_run_ends_within_its_limits() {
         .enable_all()
         .build()
         .unwrap();
-    let (mut answered, mut failed) = (0, 0);
-    let mut before = None;
+    let (mut answered, mut failed, mut longest) = (0, 0, Duration::ZERO);
     for first in (0..RUNS).step_by(RUNS_OF_A_SERVER as usize) {
         let asked = Arc::new(AtomicU64::new(seed.wrapping_add(first << 32)));
-        let server = TestServer::answering_blocking(move |_| {
-            reply(Dice(asked.fetch_add(1, Ordering::SeqCst)))
+        let server = TestServer::answering_anywhere(move |received| {
+            replies::answer(received, Dice(asked.fetch_add(1, Ordering::SeqCst)))
         });
-        let model = OpenAi::new("m")
-            .with_base_url(server.base_url())
-            .unwrap()
-            .with_replies_streamed();
+        let models = models(&server);
         for number in first..first + RUNS_OF_A_SERVER {
-            let mut dice = Dice(seed.wrapping_add(number));
+            let mut plan = Plan::new(seed, number);
             let written = Arc::new(AtomicUsize::new(0));
-            let steps = 1 + dice.below(10) as u32;
-            let adapter = dice.pick(&["auto", "auto", "native", "json", "chat", "xml", "tagged"]);
-            let adapter: AdapterChoice = adapter.parse().unwrap();
-            let agent = ReAct::builder("question -> answer")
-                .tools(tools(&written))
-                .model(model.clone())
-                .adapter(adapter)
-                .max_iterations(steps)
-                .build()
-                .unwrap();
-            let outcome = runtime.block_on(async { agent.call(values! { question: "q" }).await });
-            let count = || written.load(Ordering::SeqCst);
-            match outcome {
-                Ok(outcome) => {
-                    check(outcome.run(), steps, count(), number);
-                    answered += 1;
-                }
+            let model = &models[plan.dice.below(models.len())];
+            let agent = plan.agent(model, &written);
+            let began = Instant::now();
+            let allowed = plan.allowed();
+            let played =
+                runtime.block_on(async { tokio::time::timeout(allowed, plan.play(&agent)).await });
+            let Ok((outcome, approved)) = played else {
+                panic!("seed {number}: still going after {allowed:?}");
+            };
+            longest = longest.max(began.elapsed());
+            let run = match &outcome {
+                Ok(outcome) => outcome.run(),
+                Err(error) => error.run().unwrap(),
+            };
+            runtime.block_on(plan.check(run, written.load(Ordering::SeqCst), approved));
+            match &outcome {
+                Ok(_) => answered += 1,
                 Err(error) => {
                     let kind = error.kind();
                     let is_named = matches!(kind, ErrorKind::Model(_) | ErrorKind::NoAnswer);
                     assert!(is_named, "seed {number}: {error}");
-                    check(error.run().unwrap(), steps, count(), number);
                     assert!(!error.to_string().contains("defect of enact"), "{error}");
                     failed += 1;
                 }
             }
         }
-        // The first servers warm up caches.
-        if first >= RUNS / 5 {
-            before = before.or_else(memory);
-        }
     }
-    println!("{answered} answered, {failed} failed");
+    println!("{answered} answered, {failed} failed, the longest took {longest:?}");
+    println!("at most {:?} MiB", peak());
     assert!(
         answered > RUNS / 2,
         "only {answered} of {RUNS} runs were answered"
     );
-    if let (Some(before), Some(after)) = (before, memory()) {
-        assert!(after < before + 100, "from {before} to {after} MiB");
+    if let Some(peak) = peak() {
+        assert!(peak < PEAK, "{peak} MiB");
     }
 }

@@ -378,7 +378,8 @@ async fn earlier(args: &ChatArgs) -> Result<Run, Failure> {
 /// The agent of an earlier turn. One from somewhere else is used only after a person agreed.
 async fn agent_of(run: &Run) -> Result<agent::Agent, Failure> {
     let narrator = Narrator::new(Screen::new(Stream::Stdout), "");
-    trust::check(run, trust::key().as_ref(), Consent::Ask, &narrator).await?;
+    let way_out = "continue it in a terminal if you trust whoever made it";
+    trust::check(run, trust::key().as_ref(), Consent::Ask, way_out, &narrator).await?;
     agent::Agent::of_run(run.started())
 }
 

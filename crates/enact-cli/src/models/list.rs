@@ -221,6 +221,7 @@ fn probe_object(probe: &Probe) -> Value {
     json!({
         "model": probe.model,
         "tools": probe.found.tools,
+        "tool_choice": probe.obeys(),
         "response_schema": probe.found.response_schema,
         "adapter": probe.adapter(),
         "at": probe.at,

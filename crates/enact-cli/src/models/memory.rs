@@ -16,7 +16,7 @@ use crate::view::{Screen, Stream, text};
 const VARIABLE: &str = "ENACT_PROBES";
 const FILE: &str = "enact/probes.json";
 /// The form of the file.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Another model may be behind the same name by then, or a newer server.
 const MAX_AGE: SignedDuration = SignedDuration::from_hours(30 * 24);
 
@@ -44,12 +44,20 @@ impl Probe {
 
     /// What was found, in words.
     pub(crate) fn words(&self) -> &'static str {
-        match (self.found.tools, self.found.response_schema) {
-            (true, true) => "calls tools, keeps to a schema",
-            (true, false) => "calls tools, does not keep to a schema",
-            (false, true) => "does not call tools reliably, keeps to a schema",
-            (false, false) => "does not call tools reliably, nor keep to a schema",
+        let found = self.found;
+        match (found.tools, found.response_schema, self.obeys()) {
+            (true, true, true) => "calls tools, obeys tool_choice, keeps to a schema",
+            (true, true, false) => "calls tools, ignores tool_choice, keeps to a schema",
+            (true, false, true) => "calls tools, obeys tool_choice, does not keep to a schema",
+            (true, false, false) => "calls tools, ignores tool_choice, does not keep to a schema",
+            (false, true, _) => "does not call tools reliably, keeps to a schema",
+            (false, false, _) => "does not call tools reliably, nor keep to a schema",
         }
+    }
+
+    /// Whether it makes calls that are demanded.
+    pub(crate) fn obeys(&self) -> bool {
+        self.found.tools && !self.found.ignores_tool_choice
     }
 
     /// The adapter that `auto` is for it.
@@ -104,6 +112,8 @@ impl Memory {
         };
         match serde_json::from_slice::<Kept>(&kept) {
             Ok(kept) if kept.version == VERSION => kept.probes,
+            // Less was asked then.
+            Ok(kept) if kept.version < VERSION => Vec::new(),
             Ok(_) => wrong("was written by another version of enact".to_owned()),
             Err(error) => wrong(format!("is damaged ({error})")),
         }

@@ -19,6 +19,10 @@ use crate::trust::{self, Consent};
 use crate::view::{Ink, Narrator, text};
 use crate::{interrupt, store};
 
+/// What to do with a run from somewhere else where nobody can be asked.
+const WAY_OUT: &str = "resume it in a terminal without `--json`, or pass `--trust` if you trust \
+                       whoever made it";
+
 /// Goes on with a run that is kept.
 pub(crate) async fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let ended = resumed(args).await;
@@ -72,7 +76,7 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
         (false, true) => Consent::Refuse,
         (false, false) => Consent::Ask,
     };
-    trust::check(&stored.run, key.as_ref(), consent, &narrator).await?;
+    trust::check(&stored.run, key.as_ref(), consent, WAY_OUT, &narrator).await?;
     let (agent, model, servers) = Setup::rebuild(&stored.run, &store, args, key).await?;
     let narrator = Arc::new(Narrator::new(args.output.steps(), model));
     // Nobody can decide about a call without what was done so far.

@@ -14,8 +14,10 @@ const SECRET: &str = "hush-hush-0123";
 /// What kind of model is behind a server.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// Its calls come as calls.
+    /// Its calls come as calls, and on demand.
     Native,
+    /// Its calls come as calls, but only when it wants to.
+    Wilful,
     /// It writes calls as text, and is held to a schema.
     Schema,
     /// Neither.
@@ -36,14 +38,19 @@ fn answer(kind: Kind, sent: &Value, text: &str) -> Turn {
     let is_step_two = text.contains("\"role\":\"tool\"");
     if text.contains("population of Konstanz") {
         return match kind {
-            Kind::Native if is_step_two => Turn::call("submit", json!({"answer": "84446"})),
-            Kind::Native => Turn::call("look_up", json!({"term": "Konstanz"})),
+            Kind::Native | Kind::Wilful if is_step_two => {
+                Turn::call("submit", json!({"answer": "84446"}))
+            }
+            Kind::Native | Kind::Wilful => Turn::call("look_up", json!({"term": "Konstanz"})),
             _ => Turn::text("{\"name\": \"look_up\", \"arguments\": {\"term\": \"Konstanz\"}}"),
         };
     }
     if text.contains("Describe the sea") {
         return match kind {
             Kind::Plain => Turn::text("The sea is wide."),
+            Kind::Native if sent["tool_choice"].is_object() => {
+                Turn::call("calculate", json!({"expression": "1"}))
+            }
             _ => Turn::text(json!({"colour": "blue", "is_deep": true}).to_string()),
         };
     }
@@ -109,7 +116,8 @@ fn counted(server: &TestServer) -> (usize, Value) {
 #[test]
 fn truth_auto_is_what_the_model_really_does() {
     for (kind, requests, adapter) in [
-        (Kind::Native, 3, "native"),
+        (Kind::Native, 4, "native"),
+        (Kind::Wilful, 4, "native"),
         (Kind::Schema, 2, "json"),
         (Kind::Plain, 2, "chat"),
     ] {
@@ -163,7 +171,7 @@ fn truth_nobody_is_probed_who_need_not_be() {
     assert!(!memory.file().exists());
     // Flags win over the file.
     assert!(command().args(["--probe"]).said().stderr.contains("native"));
-    assert_eq!(counted(&server).0, 3);
+    assert_eq!(counted(&server).0, 4);
 }
 
 #[test]
@@ -239,7 +247,7 @@ fn truth_what_was_found_out_is_shown_and_holds_no_secret() {
         "{text} {said:?}"
     );
     let kept = memory.kept();
-    assert_eq!(kept["version"], 1);
+    assert_eq!(kept["version"], 2);
     assert_eq!(kept["probes"][0]["base_url"], server.base_url());
     assert_eq!(kept["probes"][0]["tools"], false);
 
@@ -263,6 +271,40 @@ fn truth_what_was_found_out_is_shown_and_holds_no_secret() {
         .find(|one| one["provider"] == "llamacpp")
         .unwrap();
     assert_eq!(llamacpp["probed"][0]["model"], "small");
+}
+
+#[test]
+fn truth_whether_tool_choice_is_enforced_is_remembered_and_shown() {
+    for (kind, obeys, words) in [
+        (Kind::Native, true, "calls tools, obeys tool_choice"),
+        (Kind::Wilful, false, "calls tools, ignores tool_choice"),
+    ] {
+        let memory = Memory::new();
+        let server = model(kind);
+        assert!(memory.run(&server, &[]).stderr.contains(words));
+        let said = memory.probing(enact(["models"])).said();
+        assert!(said.stdout.contains(words), "{said:?}");
+        let said = memory.probing(enact(["models", "--json"])).said();
+        let list: Vec<Value> = serde_json::from_str(&said.stdout).unwrap();
+        let elsewhere = list.iter().find(|one| one["base_url"] == server.base_url());
+        assert_eq!(elsewhere.unwrap()["probed"][0]["tool_choice"], obeys);
+    }
+}
+
+#[test]
+fn truth_what_an_older_probe_found_is_found_out_again() {
+    let memory = Memory::new();
+    let server = model(Kind::Native);
+    std::fs::create_dir_all(memory.file().parent().unwrap()).unwrap();
+    let old = json!({"version": 1, "probes": [{
+        "base_url": server.base_url(), "model": "test-model", "tools": true,
+        "response_schema": true, "at": "2026-11-18T12:00:00Z",
+    }]});
+    std::fs::write(memory.file(), old.to_string()).unwrap();
+    let said = memory.run(&server, &[]);
+    assert!(!said.stderr.contains("warning"), "{said:?}");
+    assert_eq!(counted(&server).0, 4);
+    assert_eq!(memory.kept()["version"], 2);
 }
 
 #[test]

@@ -211,3 +211,22 @@ fn tab_completes_commands_and_files() {
     assert!(asked(&server, 0).contains("The sky is blue."));
     server.assert_complete();
 }
+
+#[test]
+fn truth_a_conversation_from_somewhere_else_is_not_continued_unasked() {
+    let data = TempDir::new().unwrap();
+    let server = TestServer::start_blocking([answer("blue")]);
+    said(&server, &data, &["task -> answer"], "my colour?\n");
+    let key = data.path().join("elsewhere/seal.key");
+    let said = chat(&server, &data, &["--continue"])
+        .env("ENACT_SEAL_KEY", &key.to_string_lossy())
+        .stdin("again\n")
+        .said();
+    assert_eq!(said.code, 2, "{said:?}");
+    let line = said.error_line();
+    assert!(line.contains("not begun by this user"), "{line}");
+    // There is no such flag here.
+    assert!(!line.contains("--trust"), "{line}");
+    assert!(line.contains("continue it in a terminal"), "{line}");
+    server.assert_complete();
+}

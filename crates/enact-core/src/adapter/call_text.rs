@@ -193,7 +193,9 @@ fn fenced(text: &str) -> Option<(&str, &str)> {
         label.trim().to_ascii_lowercase().as_str(),
         "" | "tool_code" | "tool_call" | "tool_calls" | "python" | "py" | "tool" | "tools"
     );
-    let block = rest.split("```").next()?;
+    // A fence in the middle of a line may stand in a quoted text.
+    let end = rest.find("\n```").or_else(|| rest.find("```"));
+    let block = &rest[..end.unwrap_or(rest.len())];
     is_code.then_some((&text[..at], block))
 }
 

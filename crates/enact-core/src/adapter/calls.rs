@@ -223,9 +223,16 @@ fn under_its_name(tooling: &Tooling, fields: &Values) -> Option<ReadCall> {
     let (Some((name, Value::Object(args))), None) = (list.next(), list.next()) else {
         return None;
     };
+    let outputs = tooling.declared.outputs();
+    if outputs.iter().any(|field| field.name == *name) {
+        return None;
+    }
+    let call = |name: &str| ReadCall::new(name, Ok(args.clone()));
+    if names::ends_task(name) && forms::covers(outputs, args.keys().map(String::as_str)) {
+        return Some(call(tooling.completion.tool_name()));
+    }
     let spec = tooling.spec(name)?;
-    let is_output = tooling.declared.outputs().iter().any(|f| f.name == *name);
-    (!is_output && are_arguments(spec, args)).then(|| ReadCall::new(name, Ok(args.clone())))
+    are_arguments(spec, args).then(|| call(name))
 }
 
 /// Whether an object has the arguments that a tool needs, and nothing else.
@@ -240,6 +247,10 @@ pub(super) fn are_arguments(spec: &ToolSpec, args: &Values) -> bool {
 
 /// The committing call, if an object is just the declared outputs.
 pub(super) fn bare_outputs(tooling: &Tooling, value: &Value) -> Option<ReadCall> {
+    let value = match value.as_array().map(Vec::as_slice) {
+        Some([only]) => only,
+        _ => value,
+    };
     let fields = value.as_object()?;
     let outputs = tooling.declared.outputs();
     let is_output = |name: &str| outputs.iter().any(|field| is_alike(&field.name, name));

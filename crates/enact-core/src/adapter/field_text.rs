@@ -123,6 +123,17 @@ pub(super) enum Kind {
     Map,
 }
 
+/// Whether any text is a value of the type, so that talk about a value could be taken for it.
+pub(super) fn takes_any_text(ty: &Type) -> bool {
+    match ty {
+        Type::Literal(_) | Type::Moment(_) => false,
+        Type::Ranged(ranged) => takes_any_text(ranged.ty()),
+        Type::Optional(inner) => takes_any_text(inner),
+        Type::Union(members) => members.iter().any(takes_any_text),
+        other => takes(other, Kind::Text),
+    }
+}
+
 /// Whether something of the kind may be a value of the type.
 pub(super) fn takes(ty: &Type, kind: Kind) -> bool {
     match ty {

@@ -1,9 +1,11 @@
 //! Calls in the special tokens and tags of other models' training.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
-use super::task::Tooling;
-use super::{Read, ReadCall, Repair, StepReply, calls, json_text};
+use super::task::{Completion, Tooling};
+use super::{Read, ReadCall, Repair, StepReply, calls, json_text, names};
 use crate::signature::Values;
 use crate::tool::ToolSpec;
 
@@ -73,6 +75,20 @@ fn call(tooling: &Tooling, name: &str, args: &str, repairs: &mut Vec<Repair>) ->
     Some(call_of(tooling, name, args, repairs))
 }
 
+/// The tool of this name; the one that ends the task takes the outputs, whatever it is called.
+fn taking<'t>(tooling: &'t Tooling, name: &str) -> Option<Cow<'t, ToolSpec>> {
+    let ends = tooling.completion.tool_name();
+    let is_ending = name == ends || (tooling.spec(name).is_none() && names::ends_task(name));
+    match (is_ending, tooling.completion) {
+        (true, Completion::Finish) => {
+            let outputs = tooling.declared.output_schema();
+            Some(Cow::Owned(ToolSpec::new(ends, "", outputs)))
+        }
+        (true, Completion::Submit) => tooling.spec(ends).map(Cow::Borrowed),
+        (false, _) => tooling.spec(name).map(Cow::Borrowed),
+    }
+}
+
 /// The call of a tool whose arguments stand in tags or are JSON.
 pub(super) fn call_of(
     tooling: &Tooling,
@@ -80,7 +96,8 @@ pub(super) fn call_of(
     args: &str,
     repairs: &mut Vec<Repair>,
 ) -> ReadCall {
-    let tagged = tagged_values(tooling.spec(&name), args);
+    let spec = taking(tooling, &name);
+    let tagged = tagged_values(spec.as_deref(), args);
     let args = tagged.map_or_else(|| calls::args_of_text(args, repairs), Ok);
     ReadCall::new(name, args)
 }
@@ -171,17 +188,21 @@ fn elements(
             None => head.name(),
             Some(_) => continue,
         };
-        let Some(spec) = tooling.spec(name) else {
+        // A tag of another name for the tool that ends the task may well be an output.
+        if head.attribute.is_none() && tooling.spec(name).is_none() {
+            continue;
+        }
+        let Some(spec) = taking(tooling, name) else {
             continue;
         };
         let element = Element::of(head, &text[start..])?;
         // Something else may be called like a tool.
         let body = element.body.trim();
-        let args = tagged_values(Some(spec), body).or_else(|| {
+        let args = tagged_values(Some(&spec), body).or_else(|| {
             let args = calls::args_of_text(body, repairs).ok();
             args.filter(|_| body.is_empty() || body.starts_with('{'))
         })?;
-        read.push(ReadCall::new(name, Ok(args)));
+        read.push(ReadCall::new(&*spec.name, Ok(args)));
         found = found.or(Some(start));
         at = start + element.length;
         if read.len() == CALLS {

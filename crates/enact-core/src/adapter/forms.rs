@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::outputs::{self, normal};
 use super::sections::Sections;
+use super::task::{Completion, Tooling};
 use super::{
     Read, Repair, RepairKind, Task, call_text, chat, describe, field_text, json_text, tagged, talk,
     thinking, xml,
@@ -43,11 +44,12 @@ pub(crate) enum Found {
 type Picked = (Values, Vec<Repair>);
 type Form = (&'static str, fn(&Task, &Reply) -> Option<Picked>);
 
-const FORMS: [Form; 4] = [
+const FORMS: [Form; 5] = [
     ("json", object),
     ("xml", tags),
     ("chat", markers),
     ("tagged", labels),
+    ("call", call),
 ];
 
 /// Finds all outputs of a task in a reply, looking for the form of the adapter called `own` first.
@@ -134,20 +136,29 @@ pub(super) fn is_aside(name: &str) -> bool {
     THOUGHTS.contains(&name.as_str()) || ASIDES.contains(&name.as_str())
 }
 
-/// The outputs in a form that has their names in it.
+/// The outputs in a form that has their names in it. Where a reply can be read in several, in the
+/// first one that has all outputs, those included that may be left out, and they fit.
 fn structured(task: &Task, own: &str, reply: &Reply) -> Option<Picked> {
     let own = FORMS.iter().find(|(name, _)| *name == own);
-    if let Some(picked) = own.and_then(|(_, read)| read(task, reply)) {
-        return Some(picked);
-    }
-    if reply.text.len() > call_text::LOOKED_THROUGH {
-        return None;
+    let mut first = own.and_then(|(_, read)| read(task, reply));
+    let is_whole = |(picked, repairs): &Picked| {
+        picked.len() == task.signature.outputs().len()
+            && outputs::complete(task, picked.clone(), repairs.clone()).is_ok()
+    };
+    if first.as_ref().is_some_and(is_whole) || reply.text.len() > call_text::LOOKED_THROUGH {
+        return first;
     }
     // The only text may well have an object or tags somewhere in it.
     let is_text = outputs::sole_text(task).is_some();
     let forms = FORMS.iter();
-    let mut forms = forms.filter(|(form, _)| !is_text || is_nothing_but(form, &reply.text));
-    forms.find_map(|(_, read)| read(task, reply))
+    let forms = forms.filter(|(form, _)| !is_text || is_nothing_but(form, &reply.text));
+    for picked in forms.filter_map(|(_, read)| read(task, reply)) {
+        if is_whole(&picked) {
+            return Some(picked);
+        }
+        first.get_or_insert(picked);
+    }
+    first
 }
 
 /// Whether a text is in this form from its beginning to its end, as far as can be seen.
@@ -242,7 +253,7 @@ fn markers(task: &Task, reply: &Reply) -> Option<Picked> {
 /// `Answer: …`. What stands before the label of the only text may belong to it, unless it is a
 /// thought.
 fn labels(task: &Task, reply: &Reply) -> Option<Picked> {
-    let text = without_bullets(thinking::spoken(&reply.text).text);
+    let text = without_bullets(task, thinking::spoken(&reply.text).text);
     let sections = tagged::labelled_outputs(task, &text);
     if outputs::sole_text(task).is_some()
         && (!tagged::is_thought(&sections.leading)
@@ -253,21 +264,51 @@ fn labels(task: &Task, reply: &Reply) -> Option<Picked> {
     in_sections(task, reply, &sections, "written behind labels")
 }
 
-/// A text whose lines are a list, without the marks of its items.
-fn without_bullets(text: &str) -> Cow<'_, str> {
+/// The text without the marks of a list whose items are labelled outputs.
+fn without_bullets<'t>(task: &Task, text: &'t str) -> Cow<'t, str> {
+    const MARKS: [&str; 4] = ["- ", "* ", "• ", "+ "];
     let text = text.trim();
-    let mark = ["- ", "* ", "• ", "+ "]
-        .into_iter()
-        .find(|mark| text.starts_with(mark));
-    let Some(mark) = mark else {
+    let unmarked = |line: &'t str| MARKS.iter().find_map(|mark| line.strip_prefix(mark));
+    if !text.lines().any(|line| unmarked(line).is_some()) {
         return Cow::Borrowed(text);
-    };
+    }
+    let is_label = tagged::output_label(task);
     let items = text.split_inclusive('\n');
-    Cow::Owned(
-        items
-            .map(|line| line.strip_prefix(mark).unwrap_or(line))
-            .collect(),
-    )
+    let items = items.map(|line| unmarked(line).filter(|item| is_label(item)).unwrap_or(line));
+    Cow::Owned(items.collect())
+}
+
+/// A call of the tool that ends a task, although there is none here.
+fn call(task: &Task, reply: &Reply) -> Option<Picked> {
+    if task.tooling.is_some() {
+        return None;
+    }
+    let ending = Tooling::new(task.signature.clone(), Vec::new(), Completion::Submit);
+    let step = Task {
+        tooling: Some(ending),
+        ..task.clone()
+    };
+    let tooling = step.tooling.as_ref()?;
+    let text = thinking::spoken(&reply.text).text.trim();
+    let read = call_text::find(&step, tooling, text, reply.finish).ok()??;
+    let [call] = &read.value.calls[..] else {
+        return None;
+    };
+    if call.name != tooling.completion.tool_name() {
+        return None;
+    }
+    let mut args = call.args.clone().ok()?;
+    let is_text = outputs::sole_text(task).is_some();
+    let thought = &read.value.thought;
+    let stands_alone = thought.is_empty() || !text.starts_with(thought.as_str());
+    let fields = task.signature.outputs();
+    if !covers(fields, args.keys().map(String::as_str)) || (is_text && !stands_alone) {
+        return None;
+    }
+    let mut repairs = read.repairs;
+    repairs.push(written("handed in by a call"));
+    let picked = outputs::pick(fields, &mut args, &mut repairs);
+    Some((picked, repairs))
 }
 
 /// Nothing but the only output, where a text could not be taken for it by mistake.
@@ -280,7 +321,7 @@ fn bare(task: &Task, reply: &Reply) -> Option<Picked> {
     if text.is_empty()
         || spoken.is_open
         || reply.finish == FinishReason::Length
-        || field_text::takes(&only.ty, field_text::Kind::Text)
+        || field_text::takes_any_text(&only.ty)
     {
         return None;
     }

@@ -186,7 +186,12 @@ pub(super) fn object_outputs(task: &Task, reply: &Reply) -> Result<Read<Values>,
         object.is_some_and(|object| object.keys().any(is_output))
     };
     let none_required = fields.iter().all(|field| !field.is_required());
-    let wanted = |value: &Value| is_about(value) || (none_required && value.is_object());
+    // Something else may have them further down.
+    let is_empty = |value: &Value| {
+        let object = value.as_object();
+        object.is_some_and(|object| object.keys().all(|key| forms::is_aside(key)))
+    };
+    let wanted = |value: &Value| is_about(value) || (none_required && is_empty(value));
     match json_text::find(&reply.text, reply.finish, wanted) {
         Ok(Found {
             value: Value::Object(mut found),

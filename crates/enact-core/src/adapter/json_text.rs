@@ -79,6 +79,8 @@ pub(super) fn find<'a>(
     let rest = &text[start..];
     let broken = match extent {
         Extent::Whole(end) => &rest[..end],
+        // Words may have a bracket in them.
+        _ if start > 0 && !is_promising(rest) => return Err(NoJson::Absent),
         _ if finish == FinishReason::Length => return Err(NoJson::CutOff),
         Extent::Open | Extent::InText if closes(rest) => without_fence(rest),
         Extent::Open => without_fence(rest),
@@ -166,7 +168,17 @@ fn starts(text: &str) -> Vec<usize> {
     if text.bytes().next().is_some_and(is_open) {
         starts.push(0);
     }
+    let (mut seen, mut is_quoted) = (0, false);
     let fences = text.match_indices("```").filter_map(|(at, _)| {
+        // One behind a quotation mark in its line is part of a text.
+        let between = &text[seen..at];
+        let line = between.rfind('\n');
+        is_quoted &= line.is_none();
+        is_quoted |= between[line.unwrap_or(0)..].contains('"');
+        seen = at;
+        if is_quoted {
+            return None;
+        }
         let inside = at + 3;
         let label = text[inside..].find(|c: char| !c.is_alphanumeric())?;
         let content = inside + label;
@@ -207,12 +219,47 @@ enum Extent {
     InText,
 }
 
+/// How long the text in single quotes is that stands here, as Python writes it. It ends at a quote
+/// after which a value can end.
+fn single_quoted(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'\'' => {
+                let next = text[at + 1..].trim_start().bytes().next();
+                if next.is_none_or(|next| matches!(next, b',' | b':' | b'}' | b']')) {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
 /// How far the value that starts here reaches, going by brackets outside of quoted texts.
 fn extent(text: &str) -> Extent {
     let mut depth = 0_usize;
     let mut quoted = false;
     let mut escaped = false;
+    let mut before = b' ';
+    let (mut single_until, mut may_be_single) = (0, true);
     for (at, byte) in text.bytes().enumerate() {
+        if at < single_until {
+            continue;
+        }
+        let opens = || matches!(before, b'{' | b'[' | b',' | b':');
+        if byte == b'\'' && may_be_single && !quoted && opens() {
+            let length = single_quoted(&text[at..]);
+            // Where the rest has no end of such a text, it has none further on.
+            may_be_single = length.is_some();
+            single_until = at + length.unwrap_or(0);
+        }
+        if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+            before = byte;
+        }
         if quoted {
             match byte {
                 _ if escaped => escaped = false,

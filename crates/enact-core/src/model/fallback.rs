@@ -75,6 +75,7 @@ impl LanguageModel for Fallback {
             let known = &mut info.capabilities;
             known.tools &= other.tools;
             known.response_schema &= other.response_schema;
+            known.ignores_tool_choice |= other.ignores_tool_choice;
         }
         info
     }

@@ -59,6 +59,9 @@ pub struct Capabilities {
     pub tools: bool,
     /// Can be held to a JSON Schema.
     pub response_schema: bool,
+    /// Is known not to make the call that a [`ToolChoice`] demands.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ignores_tool_choice: bool,
 }
 
 impl Capabilities {
@@ -66,17 +69,32 @@ impl Capabilities {
     pub const FULL: Capabilities = Capabilities {
         tools: true,
         response_schema: true,
+        ignores_tool_choice: false,
     };
     /// Text in, text out.
     pub const TEXT: Capabilities = Capabilities {
         tools: false,
         response_schema: false,
+        ignores_tool_choice: false,
     };
 
     /// The same with tool calling switched on or off.
     #[must_use]
     pub fn with_tools(self, tools: bool) -> Self {
-        Self { tools, ..self }
+        Self {
+            tools,
+            ignores_tool_choice: tools && self.ignores_tool_choice,
+            ..self
+        }
+    }
+
+    /// The same with calls made on demand or not.
+    #[must_use]
+    pub fn with_tool_choice(self, is_enforced: bool) -> Self {
+        Self {
+            ignores_tool_choice: !is_enforced,
+            ..self
+        }
     }
 
     /// The same with response schemas switched on or off.

@@ -5,7 +5,8 @@ use super::compact;
 use super::state::{Phase, RunState};
 use crate::adapter::Completion;
 use crate::adapter::describe::{names, quoted};
-use crate::model::Prompt;
+use crate::model::{Prompt, Request, ToolChoice};
+use crate::predictor::Predictor;
 use crate::run::{Event, Notice, PredictorName, TerminationReason};
 
 /// How long the texts of a trajectory may be where a budget has no room for all of it.
@@ -29,9 +30,22 @@ impl RunState {
         // Without a step there is no transcript to go on with.
         self.steps_taken() > 0
             && self.program.completion == Completion::Submit
+            && !self.is_demand_ignored()
             // A prompt that did not fit fits no better with a notice.
             && self.overflow.attempts() == 0
             && room.is_ok()
+    }
+
+    /// Whether the demand would be one that the model is known not to hear.
+    fn is_demand_ignored(&self) -> bool {
+        let predictor = PredictorName::Step;
+        let can = self.wording.capabilities(predictor);
+        let demand = |step: &Predictor| {
+            let adapter = self.wording.adapter(predictor);
+            adapter.demand(step.task(), can, Request::new(Prompt::new()))
+        };
+        let is_choice = |step| demand(step).tool_choice != ToolChoice::Auto;
+        can.ignores_tool_choice && self.program.step.as_ref().is_some_and(is_choice)
     }
 
     /// The declared outputs, as a model is told of them.

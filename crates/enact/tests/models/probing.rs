@@ -1,8 +1,8 @@
 //! What a probe finds out of a model.
 
 use enact::model::{
-    Capabilities, ModelError, ModelErrorKind, OpenAi, ScriptStep, ScriptedModel, call, calls, fail,
-    probe, say,
+    Capabilities, ModelError, ModelErrorKind, OpenAi, ScriptStep, ScriptedModel, ToolChoice, call,
+    calls, fail, probe, say,
 };
 use enact_test_server::{TestServer, Turn};
 use serde_json::{Value, json};
@@ -15,6 +15,11 @@ fn looks_up() -> ScriptStep {
 
 fn submits() -> ScriptStep {
     call("submit", json!({"answer": "It has 84,446 inhabitants."}))
+}
+
+/// Makes a call that helps nobody, because it was told to.
+fn obeys() -> ScriptStep {
+    call("calculate", json!({"expression": "1 + 1"}))
 }
 
 fn fits() -> ScriptStep {
@@ -30,7 +35,7 @@ async fn found(steps: impl IntoIterator<Item = ScriptStep>) -> Result<Capabiliti
 
 #[tokio::test]
 async fn truth_a_model_whose_calls_come_as_calls_is_found() {
-    let model = ScriptedModel::new([looks_up(), submits(), fits()]);
+    let model = ScriptedModel::new([looks_up(), submits(), fits(), obeys()]);
     assert_eq!(probe(&model).await.unwrap(), NATIVE);
     let requests = model.requests();
     // Nothing was demanded: it called by itself.
@@ -38,8 +43,35 @@ async fn truth_a_model_whose_calls_come_as_calls_is_found() {
     assert!(requests[0].options.max_tokens.is_some());
     assert_eq!(requests[1].prompt.len(), requests[0].prompt.len() + 2);
     assert!(requests[2].tools.is_empty());
-    let text = found([looks_up(), submits(), say("The sea is wide.")]).await;
+    let demanded = ToolChoice::Named("calculate".to_owned());
+    assert_eq!(requests[3].tool_choice, demanded);
+    let text = found([looks_up(), submits(), say("The sea is wide."), obeys()]).await;
     assert_eq!(text.unwrap(), NATIVE.with_response_schema(false));
+}
+
+#[tokio::test]
+async fn truth_a_tool_choice_that_is_not_enforced_is_found() {
+    for reply in [
+        say("The sea is wide."),
+        submits(),
+        calls([
+            ("calculate", json!({"expression": "1"})),
+            ("submit", json!({"answer": "?"})),
+        ]),
+        fail(ModelErrorKind::Server, "internal error"),
+        fail(ModelErrorKind::InvalidRequest, "bad request"),
+        fail(ModelErrorKind::ToolsRefused, "tool_choice is not supported"),
+    ] {
+        let found = found([looks_up(), submits(), fits(), reply]).await.unwrap();
+        assert_eq!(found, NATIVE.with_tool_choice(false));
+    }
+    // Not found out: a demand does no harm.
+    let thinking = say("<think>Hm, ").cut_off();
+    let unknown = found([looks_up(), submits(), fits(), thinking]).await;
+    assert_eq!(unknown.unwrap(), NATIVE);
+    let down = fail(ModelErrorKind::Connection, "nobody is there");
+    let error = found([looks_up(), submits(), fits(), down]).await;
+    assert_eq!(error.unwrap_err().kind(), ModelErrorKind::Connection);
 }
 
 #[tokio::test]
@@ -179,6 +211,7 @@ async fn a_probe_goes_over_the_wire() {
         Turn::call("look_up", json!({"term": "Konstanz"})),
         Turn::call("submit", json!({"answer": "84446"})),
         schema(),
+        Turn::call("calculate", json!({"expression": "1"})),
     ])
     .await;
     let model = OpenAi::new("m").with_base_url(server.base_url()).unwrap();
@@ -187,4 +220,5 @@ async fn a_probe_goes_over_the_wire() {
     assert_eq!(sent[0]["tool_choice"], Value::Null);
     assert_eq!(sent[1]["messages"][3]["role"], "tool");
     assert_eq!(sent[2]["response_format"]["type"], "json_schema");
+    assert_eq!(sent[3]["tool_choice"]["function"]["name"], "calculate");
 }

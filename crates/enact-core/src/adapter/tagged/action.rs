@@ -259,7 +259,11 @@ impl<'t> Called<'t> {
     ) -> Result<(Given, &'a str), Unread> {
         let line_end = text.find(['\n', '\r']).unwrap_or(text.len());
         let line = &text[..line_end];
-        let end = balanced(line)
+        // Only in an object is a quoted bracket told from one that closes.
+        let is_object = text[1..].trim_start().starts_with('{');
+        let object_end = is_object.then(|| literal::closing(text)).flatten();
+        let end = object_end
+            .or_else(|| balanced(line))
             .or_else(|| line.rfind(']'))
             .or_else(|| balanced(text))
             .or_else(|| text.rfind(']'))
@@ -358,9 +362,10 @@ impl<'t> Called<'t> {
     fn of_text(&self, text: &str, repairs: &mut Vec<Repair>) -> Result<Given, Unread> {
         let text = text.trim();
         if self.takes_answer() {
-            return Ok(match text {
-                "" => Given::args(Values::new()),
-                text => Given::Answer(text.to_owned()),
+            return Ok(match json_text::parse(text, &mut Vec::new()) {
+                Some(Value::Object(args)) if self.are_outputs(&args) => Given::args(args),
+                _ if text.is_empty() => Given::args(Values::new()),
+                _ => Given::Answer(text.to_owned()),
             });
         }
         let is_known = self.arguments.is_some();

@@ -90,6 +90,12 @@ impl Tagged {
     }
 }
 
+/// What says whether a line starts with the label of an output.
+pub(super) fn output_label(task: &Task) -> impl Fn(&str) -> bool {
+    let labels = Labels::of_outputs(task);
+    move |line| labels.read(line).is_some()
+}
+
 /// The outputs behind labels, in the usual words.
 pub(super) fn labelled_outputs(task: &Task, text: &str) -> Sections {
     Tagged::default().sections(task, text)

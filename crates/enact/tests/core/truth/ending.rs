@@ -1,7 +1,11 @@
 //! When a limit is reached, the agent answers from what it has.
 
+use std::sync::Arc;
+
 use enact::adapter::{AdapterChoice, Chat, Completion, Json, Tagged, Xml};
-use enact::model::{ScriptStep, ToolChoice, call, calls, fail, say};
+use enact::model::{
+    Capabilities, ResponseFormat, ScriptStep, ScriptedModel, ToolChoice, call, calls, fail, say,
+};
 use enact::run::{Event, Notice};
 use enact::{
     Builder, ChainOfThought, ErrorKind, Outcome, Prediction, ReAct, TerminationReason, Values,
@@ -282,5 +286,35 @@ async fn truth_a_demand_survives_a_crash() {
         };
         assert_eq!(again.outputs["answer"], "done", "cut at {cut}");
         assert_eq!(again.termination, TerminationReason::MaxIterations);
+    }
+}
+
+#[tokio::test]
+async fn truth_no_demand_is_made_of_a_model_that_is_known_to_ignore_it() {
+    let search = || call("search", json!({"query": "x"}));
+    let capabilities = Capabilities::FULL.with_tool_choice(false);
+    for (adapter, is_demanded) in [("auto", false), ("native", false), ("json", true)] {
+        let last = say(r#"{"n": 5}"#);
+        let model = ScriptedModel::new([search(), search(), last]);
+        let model = Arc::new(model.with_capabilities(capabilities));
+        let played = agent("question -> n: int", search_and_add(), []).map(|agent| {
+            let adapter: AdapterChoice = adapter.parse().unwrap();
+            agent
+                .model(model.clone())
+                .adapter(adapter)
+                .max_iterations(2)
+        });
+        let done = played.call(values! { question: "q" }).await;
+        assert_eq!(done.outputs["n"], 5);
+        assert_eq!(done.termination, TerminationReason::MaxIterations);
+        let last = model.requests().pop().unwrap();
+        assert_eq!(last.tool_choice, ToolChoice::Auto, "{adapter}");
+        let told = last
+            .prompt
+            .iter()
+            .any(|message| message.text().contains("No steps are left"));
+        assert_eq!(told, is_demanded, "{adapter}");
+        let is_extraction = matches!(last.response_format, ResponseFormat::Schema { .. });
+        assert!(is_extraction && last.tools.is_empty(), "{adapter}");
     }
 }

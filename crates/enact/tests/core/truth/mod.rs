@@ -9,6 +9,7 @@ mod ending;
 mod forms;
 mod numbers;
 mod refusal;
+mod replies;
 mod stall;
 pub(crate) mod submitting;
 mod talk;
