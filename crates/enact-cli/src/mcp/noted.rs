@@ -216,7 +216,7 @@ fn complete(
 }
 
 /// A text with the values of the variables that it names as `${NAME}`.
-fn fill(text: &str) -> Result<String, String> {
+pub(crate) fn fill(text: &str) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {

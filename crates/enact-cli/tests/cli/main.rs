@@ -14,6 +14,8 @@ mod demo;
 mod eval;
 mod failures;
 mod history;
+#[cfg(unix)]
+mod hooks;
 mod inputs;
 mod json;
 #[cfg(unix)]
