@@ -53,6 +53,8 @@ pub(super) fn of(args: &EvalArgs, setup: &Setup) -> Result<Values, Failure> {
         "ask": ruled(Confirmation::Always),
         "temperature": plan.replies.temperature,
         "max_tokens": plan.replies.max_tokens,
+        "seed": plan.replies.seed,
+        "reasoning_effort": plan.replies.reasoning_effort,
         "history": history,
     });
     let Value::Object(mut all) = all else {

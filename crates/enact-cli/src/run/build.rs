@@ -177,6 +177,10 @@ pub(super) fn options(agent: &Agent) -> ModelOptions {
     let mut options = ModelOptions::default();
     options.max_tokens = agent.replies.max_tokens.or(usual);
     options.temperature = agent.replies.temperature;
+    options.seed = agent.replies.seed;
+    options
+        .reasoning_effort
+        .clone_from(&agent.replies.reasoning_effort);
     options
 }
 

@@ -44,4 +44,5 @@ mod telemetry;
 mod terminal;
 mod tools;
 mod trust;
+mod tuned;
 mod usage;
