@@ -8,6 +8,7 @@ use enact::{Call, CancellationToken, Error, ErrorKind, Outcome, ReAct, Run, Valu
 use enact_sqlite::SqliteStore;
 use tracing::Instrument as _;
 
+use crate::hooks;
 use crate::person::{Answer, Person};
 use crate::view::Narrator;
 
@@ -83,6 +84,7 @@ async fn watched<B: StartFrom<Dynamic>>(
     stop: Stop<'_>,
 ) -> Result<Outcome<Values>, Error> {
     let listener = Arc::clone(narrator);
+    hooks::tell(narrator);
     let token = stop.token.clone();
     let stopping = match stop.is_kept {
         true => call.interrupt_with(token),

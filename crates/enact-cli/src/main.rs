@@ -9,6 +9,7 @@ mod drive;
 mod editor;
 mod eval;
 mod exit;
+mod hooks;
 mod interrupt;
 mod keys;
 mod line;

@@ -18,7 +18,7 @@ const SHORTEST_KEY: usize = 16;
 
 /// Keeps secrets out of all runs of this process: those of the environment, the values of the
 /// variables that an agent names, the passwords in its addresses, and those in the commands of its
-/// servers. With a key, the runs that begin are sealed.
+/// servers and hooks. With a key, the runs that begin are sealed.
 pub(crate) fn configure(plan: Option<&Agent>, seal: Option<SealKey>) -> Result<(), Failure> {
     let (mut secrets, mut problems) = gathered();
     let told = |problems: &[(String, SecretError)], who: &str| match problems.first() {
@@ -41,8 +41,8 @@ pub(crate) fn configure(plan: Option<&Agent>, seal: Option<SealKey>) -> Result<(
             secrets = secrets.clone().with(&part).unwrap_or(secrets);
         }
     }
-    if let Some(servers) = plan.and_then(|plan| plan.mcp.as_ref()) {
-        secrets = servers.add_secrets(secrets);
+    if let Some(plan) = plan {
+        secrets = plan.add_secrets(secrets);
     }
     let mut settings = Settings::new().secrets(secrets);
     if let Some(key) = seal {

@@ -49,6 +49,8 @@ pub enum ErrorKind {
     Log,
     /// The store failed; the run continues to exist as it was stored before.
     Store(StoreErrorKind),
+    /// A condition of yours could not be checked: the run is not over, and can be resumed.
+    Hook,
     /// Called from a place where it cannot work.
     Misuse,
 }

@@ -23,6 +23,9 @@ mod files;
 mod note;
 mod observation;
 mod person;
+// For the `enact` command, whose hooks are programs.
+#[doc(hidden)]
+pub mod process;
 mod registry;
 mod shell;
 mod web;

@@ -1,25 +1,21 @@
 //! Commands of the shell, in one folder, within limits. A person is asked first.
 
-use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::Command;
 
 use enact_core::model::Secrets;
 use enact_core::tool::{Environment, FnTool, ToolError};
 
+use crate::process;
+
 const TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_OUTPUT: usize = 20_000;
-/// How long the output of a command that has ended may take to arrive.
-const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A folder in which an agent may run commands, each after a person agreed.
 ///
@@ -129,136 +125,21 @@ impl Shell {
     }
 
     async fn run(&self, command: &str, secrets: &Secrets) -> Result<Ran, ToolError> {
-        let mut process = if cfg!(windows) {
-            let mut process = Command::new("cmd");
-            process.arg("/C");
-            process
-        } else {
-            let mut process = Command::new("sh");
-            process.arg("-c");
-            process
+        let (shell, flag) = match cfg!(windows) {
+            true => ("cmd", "/C"),
+            false => ("sh", "-c"),
         };
+        let mut process = Command::new(shell);
         process
-            .arg(command)
+            .args([flag, command])
             .current_dir(&self.folder)
             .env_clear()
-            .envs(self.environment.values())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut group = Group::start(process)?;
-        let (mut out, mut err) = (Bounded::new(self.max_output), Bounded::new(self.max_output));
-        let (stdout, stderr) = (group.0.stdout().take(), group.0.stderr().take());
-        let status = {
-            let reading = async { tokio::join!(out.read(stdout), err.read(stderr)) };
-            let mut reading = std::pin::pin!(reading);
-            // Not for the others of the group, which may go on for ever.
-            let mut waiting = group.0.inner_mut().wait();
-            let mut is_read = false;
-            let status = loop {
-                tokio::select! {
-                    status = &mut waiting => break status,
-                    _ = &mut reading, if !is_read => is_read = true,
-                }
-            };
-            // What still runs in the background is over, and lets go of the pipes.
-            drop(waiting);
-            drop(group);
-            if !is_read {
-                // One that left the group may hold them for longer.
-                let _ = tokio::time::timeout(LAST_WORDS, reading).await;
-            }
-            status
-        };
+            .envs(self.environment.values());
+        let ended = process::run(process, None, self.max_output).await?;
         Ok(Ran {
-            exit_code: status.ok().as_ref().and_then(ExitStatus::code),
-            stdout: out.text(secrets),
-            stderr: err.text(secrets),
+            exit_code: ended.status.and_then(|status| status.code()),
+            stdout: ended.stdout.text(secrets),
+            stderr: ended.stderr.text(secrets),
         })
-    }
-}
-
-/// The processes of a command. Dropped when it is over, given up or out of time: then all end.
-struct Group(Box<dyn ChildWrapper>);
-
-impl Group {
-    fn start(command: Command) -> io::Result<Self> {
-        let mut command = CommandWrap::from(command);
-        command.wrap(KillOnDrop);
-        #[cfg(unix)]
-        command.wrap(process_wrap::tokio::ProcessGroup::leader());
-        #[cfg(windows)]
-        command.wrap(process_wrap::tokio::JobObject);
-        command.spawn().map(Self)
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // One that is gone already is no error.
-        let _ = self.0.start_kill();
-    }
-}
-
-/// The beginning and the end of an output, however long it is.
-struct Bounded {
-    half: usize,
-    head: Vec<u8>,
-    tail: VecDeque<u8>,
-    left_out: u64,
-    is_over: bool,
-}
-
-impl Bounded {
-    fn new(bytes: usize) -> Self {
-        Self {
-            half: bytes / 2,
-            head: Vec::new(),
-            tail: VecDeque::new(),
-            left_out: 0,
-            is_over: false,
-        }
-    }
-
-    async fn read(&mut self, from: Option<impl AsyncRead + Unpin>) {
-        let Some(mut from) = from else { return };
-        let mut piece = [0; 8192];
-        while !self.is_over {
-            match from.read(&mut piece).await {
-                Ok(count) if count > 0 => self.take(&piece[..count]),
-                _ => self.is_over = true,
-            }
-        }
-    }
-
-    fn take(&mut self, piece: &[u8]) {
-        let room = (self.half - self.head.len()).min(piece.len());
-        self.head.extend(&piece[..room]);
-        self.tail.extend(&piece[room..]);
-        let excess = self.tail.len().saturating_sub(self.half);
-        self.tail.drain(..excess);
-        self.left_out += excess as u64;
-    }
-
-    /// The output without secrets, which may lie across what is left out.
-    fn text(mut self, secrets: &Secrets) -> String {
-        match self.left_out {
-            // Nothing is between them: a character may lie across.
-            0 => {
-                let whole: Vec<u8> = self.head.iter().chain(&self.tail).copied().collect();
-                secrets
-                    .redact(&String::from_utf8_lossy(&whole))
-                    .into_owned()
-            }
-            bytes => {
-                // Half a character would hide half a secret beside it.
-                let half = char::REPLACEMENT_CHARACTER;
-                let head = String::from_utf8_lossy(&self.head);
-                let head = secrets.redact_head(head.trim_end_matches(half));
-                let tail = String::from_utf8_lossy(self.tail.make_contiguous());
-                let tail = secrets.redact_tail(tail.trim_start_matches(half));
-                format!("{head}\n… {bytes} bytes left out …\n{tail}")
-            }
-        }
     }
 }

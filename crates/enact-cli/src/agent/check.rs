@@ -47,6 +47,7 @@ impl Check<'_> {
         let mcp = servers::check(self, std::mem::take(&mut file.mcp));
         self.tools(&file);
         self.reach(&file.own);
+        let hooks = self.hooks(&file.hooks);
         self.approval(&file, mcp.is_some());
         self.member_names(&file);
         let has_prices = file.prices != Prices::default();
@@ -72,6 +73,7 @@ impl Check<'_> {
             None => signature,
         });
         agent.mcp = mcp;
+        agent.hooks = hooks;
         agent.limits = self.fine(file.limits.over(&agent.limits))?;
         agent.rules = self.fine(overlaid(&agent.rules, &file.rules))?;
         agent.description = file.description;

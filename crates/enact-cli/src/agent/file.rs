@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::args::{Asking, LimitArgs, Reasoning, Replies, RuleArgs, ToolArgs};
+use crate::args::{Asking, HookArgs, LimitArgs, PartArgs, Reasoning, Replies, RuleArgs, ToolArgs};
 use crate::mcp::Listed;
 
 /// An agent of enact: what goes in, what must come out, whom it asks, what it may do. Paths are
@@ -57,6 +57,11 @@ pub(super) struct AgentFile {
     /// By which rules a run thinks and ends.
     #[serde(default)]
     pub(super) rules: RuleArgs,
+    #[serde(flatten)]
+    pub(super) parts: PartArgs,
+    /// Commands that check calls and end runs.
+    #[serde(default)]
+    pub(super) hooks: HookArgs,
     /// What a million tokens of a model cost, instead of the built-in prices.
     #[serde(default)]
     #[schemars(schema_with = "prices")]

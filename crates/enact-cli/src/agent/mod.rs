@@ -4,8 +4,10 @@ mod check;
 mod command;
 mod config;
 mod file;
+mod hooks;
 mod init;
 mod overlay;
+mod parts;
 mod problem;
 mod resolved;
 mod schema;
@@ -32,6 +34,7 @@ pub(crate) use self::command::execute as check;
 pub(crate) use self::config::Config;
 pub(crate) use self::init::execute as init;
 pub(crate) use self::overlay::{overlaid, said};
+pub(crate) use self::parts::PartName;
 pub(crate) use self::resolved::{Agent, Member};
 
 /// How deep agents may call agents, as the library has it.
@@ -208,14 +211,16 @@ impl Reading {
             problems: Vec::new(),
         };
         let agents = self.members(path, &source, &file);
+        let parts = file.parts.clone();
         let agent = check.agent(file);
         self.problems.append(&mut check.problems);
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into());
-        agent.map(|agent| Agent {
+        let agent = Agent {
             agents,
             name,
-            ..agent
-        })
+            ..agent?
+        };
+        Some(self.with_parts(agent, path, &source, &parts))
     }
 
     /// The agents that a file names.

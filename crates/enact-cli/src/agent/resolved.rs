@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use enact::model::Prices;
+use enact::model::{Prices, Secrets};
 use enact::run::{Limits, Rules, Started};
 use enact::tool::Confirmation;
 use enact::tool::builtin::{NAMES, SET_UP_TOOL_NAMES};
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::overlay::{overlaid, said};
 use crate::args::{AgentArgs, Asking, McpArgs, Reasoning, Replies, ToolArgs, usual_limits};
 use crate::exit::Failure;
+use crate::hooks::Hooks;
 use crate::mcp::Noted;
 use crate::models::{Named, built_in_price};
 
@@ -52,6 +53,15 @@ pub(crate) struct Agent {
     pub(crate) prices: Option<Prices>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mcp: Option<Noted>,
+    /// The commands that have a say in its runs.
+    #[serde(default, skip_serializing_if = "Hooks::is_empty")]
+    pub(crate) hooks: Hooks,
+    /// The agent that gives the outputs after the loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) extraction: Option<Box<Self>>,
+    /// The agent that summarises what no longer fits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) compaction: Option<Box<Self>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) demos: Vec<Demo>,
     /// The agents that it may call.
@@ -87,6 +97,9 @@ impl Agent {
             rules: Rules::default(),
             prices: None,
             mcp: None,
+            hooks: Hooks::default(),
+            extraction: None,
+            compaction: None,
             demos: Vec::new(),
             agents: Vec::new(),
         }
@@ -174,6 +187,8 @@ impl Agent {
         self.replies = overlaid(&self.replies, &replies)?;
         self.limits = args.limits.over(&self.limits)?;
         self.prices = prices(args)?.or(self.prices);
+        self.hooks = self.hooks.with_flags(&args.hooks)?;
+        self = self.with_parts(&args.parts)?;
         self.with_tools(&args.own, &args.mcp)
     }
 
@@ -220,12 +235,27 @@ impl Agent {
             .try_for_each(Self::settle_prices)
     }
 
+    /// The agents that work for it: those that it may call, and those that do parts of its work.
+    fn others(&self) -> impl Iterator<Item = &Self> {
+        let called = self.agents.iter().map(|member| &member.agent);
+        called.chain(self.parts().map(|(_, part)| part))
+    }
+
+    /// The secrets with those that commands read from the environment: its servers and its hooks, and
+    /// those of the agents that work for it.
+    pub(crate) fn add_secrets(&self, secrets: Secrets) -> Secrets {
+        let secrets = match &self.mcp {
+            Some(servers) => servers.add_secrets(secrets),
+            None => secrets,
+        };
+        let secrets = self.hooks.add_secrets(secrets);
+        self.others()
+            .fold(secrets, |secrets, other| other.add_secrets(secrets))
+    }
+
     /// The variables whose values are secret to it and to those that it may call.
     pub(crate) fn all_secrets(&self) -> Vec<String> {
-        let called = self
-            .agents
-            .iter()
-            .flat_map(|member| member.agent.all_secrets());
+        let called = self.others().flat_map(Self::all_secrets);
         self.secrets.iter().cloned().chain(called).collect()
     }
 
@@ -233,15 +263,16 @@ impl Agent {
     pub(crate) fn all_addresses(&self) -> Vec<String> {
         let own = self.models.iter().map(|named| &named.base_url);
         let own = own.chain([&self.asking.base_url]).flatten().cloned();
-        let called = self.agents.iter();
-        let called = called.flat_map(|member| member.agent.all_addresses());
+        let called = self.others().flat_map(Self::all_addresses);
         own.chain(called).collect()
     }
 
     /// Settles whom the agents ask that it may call: their own models, or those of the caller.
     pub(crate) fn settle_members(&mut self, address: Option<&str>) {
-        for member in &mut self.agents {
-            let agent = &mut member.agent;
+        let called = self.agents.iter_mut().map(|member| &mut member.agent);
+        let parts = [&mut self.extraction, &mut self.compaction].into_iter();
+        let parts = parts.filter_map(|part| part.as_deref_mut());
+        for agent in called.chain(parts) {
             if agent.models.is_empty() {
                 agent.models.clone_from(&self.models);
             }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{
-    Asking, LimitArgs, McpArgs, Reasoning, RecordingArgs, Replies, RuleArgs, StoreArg, ToolArgs,
+    Asking, HookArgs, LimitArgs, McpArgs, PartArgs, Reasoning, RecordingArgs, Replies, RuleArgs,
+    StoreArg, ToolArgs,
 };
 
 #[derive(Debug, Args)]
@@ -54,6 +55,12 @@ pub(crate) struct AgentArgs {
 
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
+
+    #[command(flatten)]
+    pub(crate) parts: PartArgs,
+
+    #[command(flatten)]
+    pub(crate) hooks: HookArgs,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

@@ -74,6 +74,15 @@ pub(crate) struct Replies {
     #[schemars(range(min = 1))]
     pub(crate) max_tokens: Option<u32>,
 
+    /// Seed, for providers that support one.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
+    /// How much a reasoning model reasons, in the provider's words, such as low, medium or high.
+    #[arg(long, value_name = "EFFORT")]
+    #[schemars(length(min = 1))]
+    pub(crate) reasoning_effort: Option<String>,
+
     #[command(flatten)]
     #[schemars(flatten)]
     pub(crate) pace: Pace,

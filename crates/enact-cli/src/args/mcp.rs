@@ -42,6 +42,11 @@ pub(crate) struct McpArgs {
     #[serde(rename = "allow")]
     pub(crate) mcp_allow: Vec<String>,
 
+    /// Time for a call of a server's tool, such as 30s [default: 60s].
+    #[arg(long, value_name = "TIME")]
+    #[serde(rename = "timeout")]
+    pub(crate) mcp_timeout: Option<Time>,
+
     /// How long a server may take until it is ready, such as 2m [default: 60s].
     #[arg(long, value_name = "TIME")]
     #[serde(rename = "start_timeout")]

@@ -45,11 +45,16 @@ pub(super) fn of(args: &EvalArgs, setup: &Setup) -> Result<Values, Failure> {
         "reach": setup.notes.get("reach"),
         "mcp": setup.notes.get("mcp"),
         "agents": setup.notes.get("agents"),
+        "hooks": setup.notes.get("hooks"),
+        "extraction": setup.notes.get("extraction"),
+        "compaction": setup.notes.get("compaction"),
         "demos": setup.notes.get("demos"),
         "allow": ruled(Confirmation::Never),
         "ask": ruled(Confirmation::Always),
         "temperature": plan.replies.temperature,
         "max_tokens": plan.replies.max_tokens,
+        "seed": plan.replies.seed,
+        "reasoning_effort": plan.replies.reasoning_effort,
         "history": history,
     });
     let Value::Object(mut all) = all else {

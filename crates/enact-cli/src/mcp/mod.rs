@@ -13,9 +13,10 @@ use enact_mcp::{Environment, ErrorKind, Mcp, Pattern, Server, join};
 use futures_util::future::join_all;
 
 pub(crate) use self::listed::{Listed, check_address};
-pub(crate) use self::noted::Noted;
+pub(crate) use self::noted::{Noted, fill};
 pub(crate) use self::secret::{
-    argument_with_secret, is_in_address, store_addresses, store_commands,
+    add_command as add_command_secrets, argument_with_secret, is_in_address, store_addresses,
+    store_commands,
 };
 pub(crate) use self::serve::execute;
 use crate::exit::Failure;

@@ -173,6 +173,10 @@ impl Noted {
             Some(Time(timeout)) => plan.start_timeout(timeout),
             None => plan,
         });
+        let plans = plans.map(|plan| match self.flags.mcp_timeout {
+            Some(Time(timeout)) => plan.timeout(timeout),
+            None => plan,
+        });
         let plans = plans.map(|plan| picked(plan, &self.flags.mcp_allow, &self.flags.mcp_deny));
         let plans: Result<Vec<Mcp>, enact_mcp::EmptyPattern> = plans.collect();
         plans.map_err(|error| wrong(error.to_string()))
@@ -216,7 +220,7 @@ fn complete(
 }
 
 /// A text with the values of the variables that it names as `${NAME}`.
-fn fill(text: &str) -> Result<String, String> {
+pub(crate) fn fill(text: &str) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {

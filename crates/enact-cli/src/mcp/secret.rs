@@ -118,7 +118,7 @@ pub(crate) fn store_addresses<S: Serializer>(list: &[String], to: S) -> Result<S
 }
 
 /// The secrets with those of a command: a server may repeat its own.
-pub(super) fn add_command(secrets: Secrets, words: &[String]) -> Secrets {
+pub(crate) fn add_command(secrets: Secrets, words: &[String]) -> Secrets {
     let found = secrets_of_words(words).into_iter();
     let found = found.map(|(index, part)| &words[index][part]);
     let secrets = found.fold(secrets, add_value);

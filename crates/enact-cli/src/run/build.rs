@@ -10,6 +10,7 @@ use enact::{
 use enact_sqlite::SqliteStore;
 
 use super::asked::connected;
+use super::parts::Parts;
 use crate::agent::{Agent, Member};
 use crate::exit::Failure;
 use crate::mcp::Servers;
@@ -26,13 +27,14 @@ pub(super) struct Building<'a> {
 }
 
 impl Building<'_> {
-    /// The agent, asking this model. Starts the servers of it and of those that it may call.
-    pub(super) async fn agent(
+    /// An agent that another may call, asking this model. Starts its servers.
+    async fn agent(
         &mut self,
         agent: &Agent,
         model: Arc<dyn LanguageModel>,
     ) -> Result<ReAct, Failure> {
-        built(agent, self.tools(agent).await?, model)
+        let parts = self.parts(agent).await?;
+        built(agent, self.tools(agent).await?, &parts, model)
     }
 
     /// The same for the agent of a run that is resumed. Tools of servers may come and go: their rules
@@ -46,12 +48,14 @@ impl Building<'_> {
         let tools = rules.fold(self.tools(agent).await?, |tools, (name, rule)| {
             tools.with_confirmation_whenever(name, rule.clone())
         });
-        let builder = with_tools(agent, tools, model)?;
+        let parts = self.parts(agent).await?;
+        let builder = with_tools(agent, tools, &parts, model)?;
+        let builder = agent.hooks.attach(builder)?;
         builder.build().map_err(|error| Failure::from(&error))
     }
 
     /// The tools of the agent: its own, those of its servers, which are started, and other agents.
-    async fn tools(&mut self, agent: &Agent) -> Result<Tools, Failure> {
+    pub(super) async fn tools(&mut self, agent: &Agent) -> Result<Tools, Failure> {
         let mut own = tools::own(agent)?;
         for member in &agent.agents {
             own = own.with(self.member(member).await?);
@@ -68,21 +72,24 @@ impl Building<'_> {
     /// An agent as a tool. Its runs are kept with those of the caller, so that both can be resumed.
     async fn member(&mut self, member: &Member) -> Result<AgentTool, Failure> {
         let agent = &member.agent;
-        let name = agent.models.first().map_or("", |first| &first.name);
-        let model = match self.tape.replayed(name)? {
-            Some(model) => model,
-            None => {
-                let probing = self.probing.of(agent);
-                let (model, _) = connected(&agent.models, &agent.replies.pace, probing).await?;
-                self.tape.beside(name, || Ok(model))?
-            }
-        };
+        let model = self.model(agent).await?;
         let built = Box::pin(self.agent(agent, model)).await?;
         let tool = AgentTool::new(built, &member.name, &member.description);
         Ok(match self.store {
             Some(store) => tool.with_store(store.clone()),
             None => tool,
         })
+    }
+
+    /// The models of an agent that works for another, as one.
+    pub(super) async fn model(&self, agent: &Agent) -> Result<Arc<dyn LanguageModel>, Failure> {
+        let name = agent.models.first().map_or("", |first| &first.name);
+        if let Some(model) = self.tape.replayed(name)? {
+            return Ok(model);
+        }
+        let probing = self.probing.of(agent);
+        let (model, _) = connected(&agent.models, &agent.replies.pace, probing).await?;
+        self.tape.beside(name, || Ok(model))
     }
 }
 
@@ -110,7 +117,9 @@ pub(crate) fn to_read(run: &Run) -> Result<ReAct, Failure> {
             Err::<(), _>(ToolError::new("this agent is only read"))
         }))
     });
-    let builder = with_tools(&agent, tools, Arc::new(model))?;
+    let parts = Parts::to_read(&agent)?;
+    let builder = with_tools(&agent, tools, &parts, Arc::new(model))?;
+    let builder = agent.hooks.stand_in(builder);
     builder.build().map_err(|error| Failure::from(&error))
 }
 
@@ -118,9 +127,11 @@ pub(crate) fn to_read(run: &Run) -> Result<ReAct, Failure> {
 pub(super) fn built(
     agent: &Agent,
     tools: Tools,
+    parts: &Parts,
     model: Arc<dyn LanguageModel>,
 ) -> Result<ReAct, Failure> {
-    let builder = with_tools(agent, tools, model)?;
+    let builder = with_tools(agent, tools, parts, model)?;
+    let builder = agent.hooks.attach(builder)?;
     let rules = agent.approval.iter();
     let builder = rules.fold(builder, |builder, (name, rule)| {
         builder.confirmation(name, rule.clone())
@@ -131,6 +142,7 @@ pub(super) fn built(
 fn with_tools(
     agent: &Agent,
     tools: Tools,
+    parts: &Parts,
     model: Arc<dyn LanguageModel>,
 ) -> Result<Builder<ReAct>, Failure> {
     let reasoning = &agent.reasoning;
@@ -153,18 +165,22 @@ fn with_tools(
     if reasoning.confidence == Some(true) {
         builder = builder.confidence();
     }
-    Ok(builder)
+    Ok(parts.attach(builder))
 }
 
 /// How replies are bounded. Clients bound them by themselves at servers that nothing is known of, but
 /// under a budget the bound of a request is what is left of it, which may be far more.
-fn options(agent: &Agent) -> ModelOptions {
+pub(super) fn options(agent: &Agent) -> ModelOptions {
     let has_budget = agent.limits.token_budget.is_some() || agent.limits.cost_budget.is_some();
     let is_bounded = has_budget && agent.models.iter().any(is_unknown);
     let usual = is_bounded.then_some(DEFAULT_MAX_TOKENS);
     let mut options = ModelOptions::default();
     options.max_tokens = agent.replies.max_tokens.or(usual);
     options.temperature = agent.replies.temperature;
+    options.seed = agent.replies.seed;
+    options
+        .reasoning_effort
+        .clone_from(&agent.replies.reasoning_effort);
     options
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn deeds(run: &Run) -> Result<Deeds, Failure> {
     let mut deeds = Deeds::new();
     tell_agent(&agent, "", &mut deeds);
     tell_tools(run, &mut deeds);
-    tell_members(&agent.agents, "", &mut deeds);
+    tell_others(&agent, "", &mut deeds);
     tell_calls(run, &mut deeds);
     Ok(deeds)
 }
@@ -45,6 +45,9 @@ fn tell_agent(agent: &Agent, whose: &str, deeds: &mut Deeds) {
         for (what, how) in mcp.deeds() {
             tell(&what, how);
         }
+    }
+    for (what, how) in agent.hooks.deeds() {
+        tell(&what, how);
     }
     if let Some(folder) = &agent.own.files {
         tell("works on the files in", folder.display().to_string());
@@ -123,14 +126,17 @@ fn allowed(run: &Run) -> BTreeSet<&str> {
         .collect()
 }
 
-fn tell_members(members: &[Member], whose: &str, deeds: &mut Deeds) {
-    for Member { name, agent, .. } in members {
+fn tell_others(agent: &Agent, whose: &str, deeds: &mut Deeds) {
+    for Member { name, agent, .. } in &agent.agents {
         let whose = format!("{whose}{}: ", exact::identifier(name));
         tell_agent(agent, &whose, deeds);
         if !agent.own.tools.is_empty() {
             deeds.push((format!("{whose}has the tools"), agent.own.tools.join(", ")));
         }
-        tell_members(&agent.agents, &whose, deeds);
+        tell_others(agent, &whose, deeds);
+    }
+    for (name, part) in agent.parts() {
+        tell_agent(part, &format!("{whose}{}: ", name.as_str()), deeds);
     }
 }
 

@@ -5,6 +5,7 @@ mod build;
 mod deeds;
 mod history;
 mod inputs;
+mod parts;
 mod picture;
 mod setup;
 mod waiting;

@@ -11,6 +11,7 @@ use enact_sqlite::SqliteStore;
 use super::asked::{Asked, another, connected};
 use super::build::{Building, adapter, built};
 use super::history;
+use super::parts::Parts;
 use crate::agent::{Agent, Config};
 use crate::args::{AgentArgs, ResumeArgs};
 use crate::exit::Failure;
@@ -35,6 +36,7 @@ pub(crate) struct Setup {
     pub(crate) servers: Servers,
     /// Where its runs are kept.
     pub(crate) store: Option<SqliteStore>,
+    parts: Parts,
     tape: Tape,
     probing: Probing,
 }
@@ -76,7 +78,9 @@ impl Setup {
             probing,
             servers: Servers::default(),
         };
-        let agent = building.agent(&plan, asked.model).await?;
+        let parts = building.parts(&plan).await?;
+        let tools = building.tools(&plan).await?;
+        let agent = built(&plan, tools, &parts, asked.model)?;
         let servers = building.servers;
         let model = plan.models.first().map(|first| first.name.clone());
         Ok(Self {
@@ -88,6 +92,7 @@ impl Setup {
             notes,
             servers,
             store,
+            parts,
             tape: asked.tape,
             probing,
         })
@@ -112,7 +117,7 @@ impl Setup {
                 self.tape.beside(name, || Ok(model))?
             }
         };
-        let agent = built(&plan, self.agent.tool_set().clone(), model)?;
+        let agent = built(&plan, self.agent.tool_set().clone(), &self.parts, model)?;
         let mut notes = plan.notes()?;
         // What was noted beside the agent stays.
         for (name, value) in &self.notes {

@@ -50,12 +50,12 @@ pub(crate) struct Pages {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) private: bool,
 
-    /// How long reading a page may take, redirects included; "20s" unless given.
-    #[arg(skip)]
+    /// Time for `http_get` to read a page, including redirects [default: 20s].
+    #[arg(id = "http_timeout", long = "http-timeout", value_name = "TIME")]
     pub(crate) timeout: Option<Time>,
 
-    /// How many bytes of a page are read at most; 500000 unless given.
-    #[arg(skip)]
+    /// Bytes that `http_get` reads of a page [default: 500000].
+    #[arg(long = "http-max-bytes", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[schemars(range(min = 1))]
     pub(crate) max_bytes: Option<u32>,
 }
@@ -78,13 +78,13 @@ pub(crate) struct Commands {
     )]
     pub(crate) env: Vec<String>,
 
-    /// How long a command may take; "60s" unless given.
-    #[arg(skip)]
+    /// Time for a command of `shell` [default: 60s].
+    #[arg(id = "shell_timeout", long = "shell-timeout", value_name = "TIME")]
     pub(crate) timeout: Option<Time>,
 
-    /// How many bytes of each output are shown, half from its beginning, half from its end; 20000
-    /// unless given.
-    #[arg(skip)]
+    /// Bytes of each output of a command that `shell` shows, half from the beginning and half from the
+    /// end [default: 20000].
+    #[arg(long = "shell-max-output", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[schemars(range(min = 1))]
     pub(crate) max_output: Option<u32>,
 }
@@ -100,13 +100,13 @@ impl Reach {
     /// Words about tools that are not handed over are a mistake.
     pub(super) fn check(&self, names: &[&str]) -> Result<(), Failure> {
         if self.http_get.is_some() && !names.contains(&"http_get") {
-            let message = "`--allow-host` and `--allow-private` are for the tool `http_get`: hand \
-                           it over with `--tools http_get`";
+            let message = "`--allow-host`, `--allow-private` and `--http-…` are for the tool \
+                           `http_get`: add it with `--tools http_get`";
             return Err(wrong(message.to_owned()));
         }
         if self.shell.is_some() && !names.contains(&"shell") {
-            let message = "`--shell-folder` and `--shell-env` are for the tool `shell`: hand it \
-                           over with `--tools shell`";
+            let message = "the flags `--shell-…` are for the tool `shell`: add it with \
+                           `--tools shell`";
             return Err(wrong(message.to_owned()));
         }
         let has_hosts = self

@@ -370,7 +370,7 @@ impl Narrator {
         }
     }
 
-    fn aside(&self, remark: &str) {
+    pub(crate) fn aside(&self, remark: &str) {
         let remark = text::one_line(remark);
         let remark = text::clipped(&remark, 400);
         for line in text::lines(&remark, self.screen.room(5)) {

@@ -14,6 +14,8 @@ mod demo;
 mod eval;
 mod failures;
 mod history;
+#[cfg(unix)]
+mod hooks;
 mod inputs;
 mod json;
 #[cfg(unix)]
@@ -42,4 +44,5 @@ mod telemetry;
 mod terminal;
 mod tools;
 mod trust;
+mod tuned;
 mod usage;

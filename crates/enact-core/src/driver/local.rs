@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::effects::{Answered, Asking, Doing, Done, Durability, Effect, Effects, Stopped};
-use super::hooks::{AfterCall, BeforeCall, Condition};
+use super::hooks::{AfterCall, BeforeCall, Condition, HookCall, HookStep};
 use super::tools::ReadyCall;
 use super::updates::{Listener, Update};
 use super::writing::Writing;
@@ -101,6 +101,19 @@ impl Local {
         }
     }
 
+    /// Does something unless the run is cancelled. An interruption waits for it: it is short, and a
+    /// reply that was paid for depends on it.
+    async fn unless_cancelled<T>(
+        &self,
+        work: impl Future<Output = Result<T, Stopped>>,
+    ) -> Result<T, Stopped> {
+        tokio::select! {
+            biased;
+            () = self.cancellation.cancelled() => Err(Stopped::Cancelled),
+            done = work => done,
+        }
+    }
+
     async fn reply(&self, asking: Asking<'_>) -> Result<Reply, ModelError> {
         if let Some(program) = self.programs.get(&asking.predictor) {
             return program(asking.inputs()).await;
@@ -137,9 +150,16 @@ impl Local {
     }
 
     /// What the rule of its tool and the user's own check say about a call.
-    fn say(&self, call: &Call) -> CallCheck {
+    async fn say(&self, run: &Run, call: &Call) -> CallCheck {
         let verdict = match &self.before_call {
-            Some(check) => check.apply(call),
+            Some(check) => {
+                let call = HookCall {
+                    run_id: run.id().to_owned(),
+                    step: run.steps().len() + 1,
+                    call: call.clone(),
+                };
+                check.apply(call).await
+            }
             None => Verdict::Allow,
         };
         let asks = match self.tool(&call.name) {
@@ -274,15 +294,25 @@ impl Effects for Local {
         })
     }
 
-    fn check<'a>(&'a self, _run: &'a Run, calls: Vec<&'a Call>) -> Effect<'a, Vec<CallCheck>> {
-        let said = calls.into_iter().map(|call| self.say(call)).collect();
-        Box::pin(std::future::ready(Ok(said)))
+    fn check<'a>(&'a self, run: &'a Run, calls: Vec<&'a Call>) -> Effect<'a, Vec<CallCheck>> {
+        Box::pin(self.unless_cancelled(async move {
+            let mut said = Vec::with_capacity(calls.len());
+            for call in calls {
+                said.push(self.say(run, call).await);
+            }
+            Ok(said)
+        }))
     }
 
-    fn ends<'a>(&'a self, _run: &'a Run, step: &'a TraceStep) -> Effect<'a, bool> {
-        let condition = self.condition.as_ref();
-        let ends = condition.is_some_and(|condition| condition.holds(step));
-        Box::pin(std::future::ready(Ok(ends)))
+    fn ends<'a>(&'a self, run: &'a Run, step: &'a TraceStep) -> Effect<'a, bool> {
+        let Some(condition) = &self.condition else {
+            return Box::pin(std::future::ready(Ok(false)));
+        };
+        let step = HookStep {
+            run_id: run.id().to_owned(),
+            step: step.clone(),
+        };
+        Box::pin(self.unless_cancelled(async { Ok(condition.holds(step).await?) }))
     }
 
     fn tools<'a>(

@@ -72,7 +72,8 @@ pub(crate) use drive::{error_of, expire, record};
 pub use effects::{
     Answer, Answered, Asking, Doing, Done, Durability, Effect, Effects, Failure, Outcome, Stopped,
 };
-pub(crate) use hooks::{AfterCall, BeforeCall, Condition, Hook};
+pub(crate) use hooks::{AfterCall, BeforeCall, Condition};
+pub use hooks::{HookCall, HookStep};
 pub use local::Local;
 pub(crate) use local::Program;
 pub use redacted::Redacted;

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::Update;
 use super::effects::{Done, Failure, Outcome};
-use super::hooks::AfterCall;
+use super::hooks::{AfterCall, HookCall};
 use super::local::Local;
 use crate::model::Usage;
 use crate::react::ToolCall;
@@ -27,7 +27,8 @@ pub(super) struct ReadyCall {
     /// Whether the tool is the one that the call was approved for.
     is_approved_tool: bool,
     context: ToolContext,
-    after_call: Option<AfterCall>,
+    /// The hook, and the number of the step that the call is part of.
+    after_call: Option<(AfterCall, usize)>,
 }
 
 impl ReadyCall {
@@ -47,7 +48,7 @@ impl ReadyCall {
             is_approved_tool,
             call: Arc::clone(&planned.call),
             context: context(local, run, planned),
-            after_call: local.after_call.clone(),
+            after_call: (local.after_call.clone()).map(|hook| (hook, run.steps().len())),
         }
     }
 
@@ -129,7 +130,14 @@ impl ReadyCall {
             }
         };
         let observation = match after_call {
-            Some(check) => check.apply(call, observation),
+            Some((check, step)) => {
+                let call = HookCall {
+                    run_id: context.run_id.clone(),
+                    step: *step,
+                    call: (**call).clone(),
+                };
+                check.apply(call, observation).await
+            }
             None => observation,
         };
         let outcome = Outcome::Observed {

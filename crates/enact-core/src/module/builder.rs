@@ -8,7 +8,7 @@ use super::compose::{Module, Part};
 use super::core::{Core, Kind, Wiring};
 use super::{ChainOfThought, Predict, ReAct};
 use crate::adapter::{AdapterChoice, Completion};
-use crate::driver::Hook;
+use crate::driver::{AfterCall, BeforeCall, Condition, HookCall, HookStep};
 use crate::error::Error;
 use crate::model::{LanguageModel, ModelOptions, Prices};
 use crate::predictor::{Demo, SavedModule};
@@ -269,7 +269,44 @@ impl<S: Shape> Builder<ReAct<S>> {
         mut self,
         check: impl Fn(&crate::run::Call) -> Verdict + Send + Sync + 'static,
     ) -> Self {
-        self.plan.wiring.before_call = Some(Hook(Arc::new(check)));
+        let hook = BeforeCall::new(move |asked| std::future::ready(check(&asked.call)));
+        self.plan.wiring.before_call = Some(hook);
+        self
+    }
+
+    /// Does what [`before_call`](Self::before_call) does, with a function that waits for something:
+    /// a service, a process. Cancelling the run drops what it waits for.
+    ///
+    /// ```
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    /// use enact::model::{ScriptedModel, call};
+    /// use enact::{ReAct, Verdict, values};
+    /// use serde_json::json;
+    ///
+    /// let agent = ReAct::builder("question -> answer")
+    ///     .before_call_async(|asked| async move {
+    ///         match asked.call.args.get("answer") {
+    ///             Some(answer) if answer == "?" => Verdict::Veto("Give an answer.".into()),
+    ///             _ => Verdict::Allow,
+    ///         }
+    ///     })
+    ///     .model(ScriptedModel::new([
+    ///         call("submit", json!({"answer": "?"})),
+    ///         call("submit", json!({"answer": "Paris"})),
+    ///     ]))
+    ///     .build()?;
+    /// let done = agent.call(values! { question: "Capital of France?" }).await?.finished()?;
+    /// assert_eq!(done.outputs["answer"], "Paris");
+    /// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn before_call_async<W>(
+        mut self,
+        check: impl Fn(HookCall) -> W + Send + Sync + 'static,
+    ) -> Self
+    where
+        W: Future<Output = Verdict> + Send + 'static,
+    {
+        self.plan.wiring.before_call = Some(BeforeCall::new(check));
         self
     }
 
@@ -279,7 +316,22 @@ impl<S: Shape> Builder<ReAct<S>> {
         mut self,
         change: impl Fn(&crate::run::Call, Observation) -> Observation + Send + Sync + 'static,
     ) -> Self {
-        self.plan.wiring.after_call = Some(Hook(Arc::new(change)));
+        let hook = AfterCall::new(move |asked: HookCall, observation| {
+            std::future::ready(change(&asked.call, observation))
+        });
+        self.plan.wiring.after_call = Some(hook);
+        self
+    }
+
+    /// Does what [`after_call`](Self::after_call) does, with a function that waits for something.
+    pub fn after_call_async<W>(
+        mut self,
+        change: impl Fn(HookCall, Observation) -> W + Send + Sync + 'static,
+    ) -> Self
+    where
+        W: Future<Output = Observation> + Send + 'static,
+    {
+        self.plan.wiring.after_call = Some(AfterCall::new(change));
         self
     }
 
@@ -289,7 +341,26 @@ impl<S: Shape> Builder<ReAct<S>> {
         mut self,
         condition: impl Fn(&TraceStep) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.plan.wiring.condition = Some(Hook(Arc::new(condition)));
+        let hook = Condition::new(move |asked| std::future::ready(Ok(condition(&asked.step))));
+        self.plan.wiring.condition = Some(hook);
+        self
+    }
+
+    /// Does what [`ending_when`](Self::ending_when) does, with a function that waits for something.
+    /// An error stops the run, which can be resumed: the condition is checked again then.
+    pub fn ending_when_async<W, E>(
+        mut self,
+        condition: impl Fn(HookStep) -> W + Send + Sync + 'static,
+    ) -> Self
+    where
+        W: Future<Output = Result<bool, E>> + Send + 'static,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let hook = Condition::new(move |asked| {
+            let holds = condition(asked);
+            async move { holds.await.map_err(Into::into) }
+        });
+        self.plan.wiring.condition = Some(hook);
         self
     }
 

@@ -25,6 +25,7 @@ mod fever;
 mod finishing;
 mod history;
 mod hooks;
+mod hooks_async;
 mod identity;
 mod lessons;
 mod limits;

@@ -91,6 +91,12 @@ fn a_new_file_is_accepted_with_every_comment_made_a_line() {
     let all = text.replace("tools = [", "tools = [\"http_get\", \"shell\", ");
     write(&place, "agent.toml", &all);
     write(&place, "researcher.toml", "signature = 'topic -> summary'");
+    write(&place, "extract.toml", "signature = 'question -> answer'");
+    let summary = "signature = 'task, transcript -> summary'";
+    write(&place, "summarise.toml", summary);
+    for name in ["check.sh", "redact.sh", "done.sh"] {
+        write(&place, name, "");
+    }
     let said = enact(["check", &path]).said();
     assert_eq!(said.code, 0, "{said:?}");
 }

@@ -37,6 +37,7 @@ fn every_file_in_the_book_is_accepted() {
     for name in [
         "guide/agent-files.md",
         "guide/structured-data.md",
+        "guide/tools.md",
         "reference/agent-file.md",
     ] {
         let place = Place::new();

@@ -15,14 +15,14 @@ use crate::command::{Enact, KEY, enact};
 use crate::place::Place;
 
 /// Writes a file of the place, and tells its path.
-fn write(place: &Place, name: &str, text: &str) -> String {
+pub(crate) fn write(place: &Place, name: &str, text: &str) -> String {
     let path = place.files.path().join(name);
     std::fs::write(&path, text).unwrap();
     path.to_string_lossy().into_owned()
 }
 
 /// `enact run --agent` against a scripted server, which no flag names a model of.
-fn run(place: &Place, server: &TestServer, path: &str) -> Enact {
+pub(crate) fn run(place: &Place, server: &TestServer, path: &str) -> Enact {
     enact(["run", "--agent", path, "--json"])
         .env("OPENAI_BASE_URL", server.base_url())
         .env("OPENAI_API_KEY", KEY)
@@ -34,7 +34,7 @@ fn done() -> Turn {
 }
 
 /// The text of a request to the model.
-fn asked(server: &TestServer, index: usize) -> Value {
+pub(crate) fn asked(server: &TestServer, index: usize) -> Value {
     server.requests()[index].json()
 }
 
