@@ -108,7 +108,11 @@ impl Agent {
             asking.base_url = None;
         }
         // What is written of an address lacks its secrets.
-        let base_url = self.asking.base_url.take().or(asking.base_url.take());
+        let configured = asking.base_url.take();
+        if self.asking.base_url.is_none() && configured.is_some() {
+            self.base_url_source = "the configuration file";
+        }
+        let base_url = self.asking.base_url.take().or(configured);
         self.asking = overlaid(&asking, &self.asking)?;
         self.replies = overlaid(&config.replies, &self.replies)?;
         let has_address = models::address(base_url.as_deref()).is_some();

@@ -32,6 +32,9 @@ pub(crate) struct Agent {
     pub(crate) models: Vec<Named>,
     #[serde(flatten, serialize_with = "said")]
     pub(crate) asking: Asking,
+    /// Where its base URL comes from, for messages.
+    #[serde(skip)]
+    pub(crate) base_url_source: &'static str,
     #[serde(flatten, serialize_with = "said")]
     pub(crate) reasoning: Reasoning,
     #[serde(flatten, serialize_with = "said")]
@@ -78,6 +81,7 @@ impl Agent {
             description: None,
             models: Vec::new(),
             asking: Asking::default(),
+            base_url_source: "the agent file",
             reasoning: Reasoning::default(),
             replies: Replies::default(),
             own: ToolArgs::default(),
@@ -161,6 +165,9 @@ impl Agent {
             self.signature = self.signature.with_instructions(instructions);
         }
         // What is noted of an address lacks its secrets.
+        if args.asking.base_url.is_some() {
+            self.base_url_source = "`--base-url`";
+        }
         let base_url = args.asking.base_url.clone().or(self.asking.base_url.take());
         self.asking = overlaid(&self.asking, &args.asking)?;
         self.asking.base_url = base_url;
