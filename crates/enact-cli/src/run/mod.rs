@@ -105,7 +105,7 @@ fn print_object(ended: &Result<Outcome<Values>, Error>) -> Exit {
             Exit::Paused
         }
         Err(error) if error.kind() == ErrorKind::Interrupted => {
-            report::print(&report::object(error.run(), Status::Paused(&[])));
+            report::print(&report::object(error.run(), Status::Interrupted));
             Exit::Paused
         }
         Err(error) => report::fail(error.run(), &Failure::from(error), true),
