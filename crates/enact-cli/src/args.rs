@@ -161,6 +161,10 @@ pub(crate) struct ShowArgs {
     /// In which form.
     #[arg(long = "as", value_enum, default_value_t)]
     pub(crate) form: FormArg,
+
+    /// Print the requests of `--as prompts` as a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,6 @@
 //! An agent, whole: what a file says or a signature alone, under what the flags say.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use enact::model::Prices;
 use enact::run::{Limits, Rules, Started};
@@ -15,6 +15,9 @@ use crate::args::{AgentArgs, Asking, McpArgs, Reasoning, Replies, ToolArgs, usua
 use crate::exit::Failure;
 use crate::mcp::Noted;
 use crate::models::{Named, built_in_price};
+
+/// What runs of the command note. Programs that use the library note nothing of how they word prompts.
+pub(crate) const MADE_BY: &str = "made_by";
 
 /// An agent as far as it can be written down. Paths are absolute, and there are no secrets in it, so
 /// that a run can note it.
@@ -99,12 +102,20 @@ impl Agent {
     /// The agent of a run that is kept, as it was when the run began: what the run notes, and what its
     /// log says anyway.
     pub(crate) fn of_run(started: &Started) -> Result<Self, Failure> {
+        Self::of_notes(started, started.agent.notes.clone())
+    }
+
+    /// The agent of a run that this agent made as a member of another one: that one notes it.
+    pub(crate) fn of_called(self, started: &Started) -> Result<Self, Failure> {
+        Self::of_notes(started, self.notes()?)
+    }
+
+    fn of_notes(started: &Started, mut noted: Values) -> Result<Self, Failure> {
         let spec = &started.agent;
         let wrong = |error: serde_json::Error| {
             let message = format!("what the run notes of its agent cannot be read: {error}");
             Failure::failed("notes", message)
         };
-        let mut noted = spec.notes.clone();
         let signature = serde_json::to_value(&spec.signature).map_err(wrong)?;
         noted.insert("signature".to_owned(), signature);
         let mut agent: Self = serde_json::from_value(noted.into()).map_err(wrong)?;
@@ -151,6 +162,7 @@ impl Agent {
             .and_then(serde_json::from_value)
             .map_err(|error| Failure::failed("notes", error.to_string()))?;
         noted.retain(|name, _| !SAID.contains(&name.as_str()));
+        noted.insert(MADE_BY.to_owned(), "enact".into());
         if let [only] = &self.models[..]
             && !only.has_provider()
         {
@@ -180,7 +192,9 @@ impl Agent {
         replies.pace.cache.iter_mut().try_for_each(make_absolute)?;
         self.replies = overlaid(&self.replies, &replies)?;
         self.limits = args.limits.over(&self.limits)?;
-        self.prices = prices(args)?.or(self.prices);
+        if let Some(path) = &args.limits.prices {
+            self.prices = Some(read_prices(path)?);
+        }
         self.with_tools(&args.own, &args.mcp)
     }
 
@@ -281,15 +295,12 @@ fn make_absolute(path: &mut PathBuf) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What models cost, if a file says it.
-fn prices(args: &AgentArgs) -> Result<Option<Prices>, Failure> {
-    let Some(path) = &args.limits.prices else {
-        return Ok(None);
-    };
+/// What models cost, by a file.
+pub(super) fn read_prices(path: &Path) -> Result<Prices, Failure> {
     let wrong = |problem: String| {
         let message = format!("the prices in {} cannot be read: {problem}", path.display());
         Failure::usage("prices", message)
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    Prices::read(&text).map(Some).map_err(wrong)
+    Prices::read(&text).map_err(wrong)
 }

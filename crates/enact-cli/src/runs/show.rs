@@ -22,6 +22,11 @@ pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let id = store::find(&store, &args.one.run).await?;
     let StoredRun { run, damage } = store::load(&store, &id).await?;
     match args.form {
+        FormArg::Prompts => prompts::print_all(&run, &store, args.json).await?,
+        _ if args.json => {
+            let message = "`--json` is for `--as prompts`: `--as json` prints the run as JSON";
+            return Err(Failure::usage("form", message));
+        }
         FormArg::Trace => trace(&run, &store).await?,
         FormArg::Trajectory => print(&seen(&run.trajectory().to_string())),
         FormArg::History => {
@@ -29,7 +34,6 @@ pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
             print(&exact::escaped_json(&history));
         }
         FormArg::Scratchpad => print(&seen(&run.scratchpad())),
-        FormArg::Prompts => prompts::print_all(&run)?,
         FormArg::Events => {
             for record in run.records() {
                 let record = serde_json::to_string(record).unwrap_or_default();
