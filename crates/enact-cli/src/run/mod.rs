@@ -5,7 +5,7 @@ mod build;
 mod deeds;
 mod history;
 mod inputs;
-mod picture;
+pub(crate) mod picture;
 mod setup;
 mod waiting;
 
@@ -20,6 +20,7 @@ use crate::exit::{Exit, Failure};
 use crate::models::Probing;
 use crate::person::Person;
 use crate::report::{self, Status};
+use crate::tools::preview;
 use crate::view::{Form, Ink, Narrator, Outputs, Screen, Stream, show_waiting, spoken_reason};
 use crate::{agent, interrupt};
 
@@ -169,7 +170,9 @@ pub(crate) fn show_ending(
         }
     };
     for question in &questions {
-        show_waiting(asking, question, &waiting::ways(run, question, store));
+        let change = preview::change_now(run, question);
+        let ways = waiting::ways(run, question, store);
+        show_waiting(asking, question, change.as_ref(), &ways);
     }
     if let Some(note) = note {
         asking.line(&asking.paint(Ink::Quiet, note));
