@@ -5,6 +5,7 @@ mod asking;
 mod chat;
 mod check;
 mod eval;
+mod headings;
 mod keys;
 mod limits;
 mod mcp;
@@ -28,6 +29,7 @@ pub(crate) use self::asking::{Asking, Pace, Replies};
 pub(crate) use self::chat::ChatArgs;
 pub(crate) use self::check::{CheckArgs, InitArgs};
 pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
+pub(crate) use self::headings::{command, parse};
 pub(crate) use self::keys::{KeysArgs, KeysCommand};
 pub(crate) use self::limits::{LimitArgs, usual_limits};
 pub(crate) use self::mcp::{McpArgs, ServeMcpArgs};
@@ -296,12 +298,10 @@ pub(crate) struct RunArgs {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_well_formed() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 }
