@@ -117,8 +117,8 @@ fn refused(error: &enact_mcp::Error, is_remote: bool) -> Failure {
             ": run its command by hand to see what it prints; it may need a variable (`--mcp-env NAME`)"
         }
         (ErrorKind::Start, true) => {
-            ": check its address and that the server runs; if it is still starting, \
-             `--mcp-start-timeout 3m` waits longer"
+            ": check its address and that the server runs; `enact tools --mcp-url URL` tries it \
+             without an agent"
         }
         (ErrorKind::Start, false) => {
             "; `enact tools` with the same servers tries them without an agent"

@@ -19,6 +19,8 @@ mod json;
 #[cfg(unix)]
 mod killed;
 mod listed;
+#[cfg(unix)]
+mod live;
 mod local;
 #[cfg(unix)]
 mod mcp;
@@ -40,6 +42,7 @@ mod talking;
 mod telemetry;
 #[cfg(unix)]
 mod terminal;
+mod told;
 mod tools;
 mod trust;
 mod usage;

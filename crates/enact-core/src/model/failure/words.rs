@@ -12,7 +12,7 @@ pub struct Words<'a> {
 }
 
 impl Words<'_> {
-    pub(super) fn to_give_a_key(&self) -> String {
+    pub(super) fn to_give_a_key(self) -> String {
         let method = self.key_method;
         match self.key_variable {
             Some(variable) => format!("set {variable}, or pass the key to `{method}`"),
@@ -21,7 +21,7 @@ impl Words<'_> {
     }
 
     /// The key, by where it comes from.
-    pub(super) fn key_from(&self, origin: KeyOrigin<'_>) -> String {
+    pub(super) fn key_from(self, origin: KeyOrigin<'_>) -> String {
         match origin {
             KeyOrigin::Given => format!("the API key passed to `{}`", self.key_method),
             KeyOrigin::Header => "the API key in a header set with `with_header`".to_owned(),
@@ -31,7 +31,7 @@ impl Words<'_> {
     }
 
     /// How to use another key than the one from there.
-    pub fn to_replace(&self, origin: KeyOrigin<'_>) -> String {
+    pub fn to_replace(self, origin: KeyOrigin<'_>) -> String {
         match origin {
             KeyOrigin::Given => format!("pass another key to `{}`", self.key_method),
             KeyOrigin::Header => "set another key".to_owned(),
