@@ -5,6 +5,7 @@ mod asking;
 mod chat;
 mod check;
 mod eval;
+mod headings;
 mod hooks;
 mod keys;
 mod limits;
@@ -29,6 +30,7 @@ pub(crate) use self::asking::{Asking, Pace, Replies};
 pub(crate) use self::chat::ChatArgs;
 pub(crate) use self::check::{CheckArgs, InitArgs};
 pub(crate) use self::eval::{CompareArgs, EvalArgs, EvalCommand};
+pub(crate) use self::headings::{command, parse};
 pub(crate) use self::hooks::{CommandLine, HookArgs, PartArgs};
 pub(crate) use self::keys::{KeysArgs, KeysCommand};
 pub(crate) use self::limits::{LimitArgs, usual_limits};
@@ -163,6 +165,10 @@ pub(crate) struct ShowArgs {
     /// In which form.
     #[arg(long = "as", value_enum, default_value_t)]
     pub(crate) form: FormArg,
+
+    /// Print the requests of `--as prompts` as a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -294,12 +300,10 @@ pub(crate) struct RunArgs {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_well_formed() {
-        Cli::command().debug_assert();
+        command().debug_assert();
     }
 }

@@ -2,9 +2,7 @@
 
 use std::io::Write as _;
 
-use clap::CommandFactory as _;
-
-use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::args::{CompletionsArgs, ManArgs, command};
 use crate::exit::{Exit, Failure};
 
 const NAME: &str = "enact";
@@ -12,7 +10,7 @@ const NAME: &str = "enact";
 /// Prints a script for a shell.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), NAME, &mut script);
+    clap_complete::generate(args.shell, &mut command(), NAME, &mut script);
     print(&script);
     Ok(Exit::Success)
 }
@@ -23,14 +21,14 @@ pub(crate) fn pages(args: &ManArgs) -> Result<Exit, Failure> {
     match &args.dir {
         None => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command())
+            clap_mangen::Man::new(command())
                 .render(&mut page)
                 .map_err(failed)?;
             print(&page);
         }
         Some(folder) => {
             let written = std::fs::create_dir_all(folder)
-                .and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+                .and_then(|()| clap_mangen::generate_to(command(), folder));
             written.map_err(|error| {
                 let folder = folder.display();
                 let message = format!("the pages cannot be written to `{folder}`: {error}");

@@ -16,17 +16,26 @@ pub(crate) enum Status<'a> {
     /// It waits still: an answer did not fit.
     Refused(&'a [Question], &'a Failure),
     Failed(&'a Failure),
+    /// Neither over nor waiting: its process has ended.
+    Interrupted,
+    /// A process is working on it.
+    Running(&'a [Question]),
 }
 
 /// All that is known of a run; `None` for one that never began.
 pub(crate) fn object(run: Option<&Run>, status: Status<'_>) -> Value {
+    let reason = run.and_then(Run::termination);
     let (name, questions, failure) = match status {
         Status::Finished => ("finished", [].as_slice(), None),
         Status::Paused(questions) => ("paused", questions, None),
         Status::Refused(questions, failure) => ("paused", questions, Some(failure)),
-        Status::Failed(failure) => ("failed", [].as_slice(), Some(failure)),
+        Status::Failed(failure) => match reason {
+            Some(TerminationReason::Cancelled) => ("cancelled", [].as_slice(), Some(failure)),
+            _ => ("failed", [].as_slice(), Some(failure)),
+        },
+        Status::Interrupted => ("interrupted", [].as_slice(), None),
+        Status::Running(questions) => ("running", questions, None),
     };
-    let reason = run.and_then(Run::termination);
     let is_success =
         matches!(status, Status::Finished) && reason == Some(TerminationReason::Success);
     let usage = run.map(Run::usage).unwrap_or_default();

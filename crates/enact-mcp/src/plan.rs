@@ -77,6 +77,11 @@ impl Mcp {
         })
     }
 
+    /// Whether the server is reached over HTTP, and not started as a process.
+    pub fn is_remote(&self) -> bool {
+        matches!(self.way, Way::Http { .. })
+    }
+
     fn new(way: Way) -> Self {
         Self {
             name: None,

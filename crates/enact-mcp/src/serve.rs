@@ -1,5 +1,6 @@
 //! The other way round: agents as tools of an MCP server.
 
+use std::fmt;
 use std::sync::Arc;
 
 use enact_core::module::StartFrom;
@@ -7,7 +8,7 @@ use enact_core::run::store::Store;
 use enact_core::run::{PlannedCall, QuestionKind};
 use enact_core::tool::Effect;
 use enact_core::{
-    Call, Decision, Dynamic, Outcome, Paused, Prediction, Question, ReAct, ResumeCall, Update,
+    Call, Decision, Dynamic, Outcome, Paused, Prediction, Question, ReAct, ResumeCall, Run, Update,
     Values,
 };
 use rmcp::model::{
@@ -31,6 +32,19 @@ pub struct AgentService {
     agent: Arc<ReAct>,
     store: Option<Arc<dyn Store>>,
     notes: Values,
+    details: Details,
+}
+
+/// What is added to a question for the client's person.
+#[derive(Clone)]
+struct Details(Arc<Describe>);
+
+type Describe = dyn Fn(&Run, &Question) -> Option<String> + Send + Sync;
+
+impl fmt::Debug for Details {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Details")
+    }
 }
 
 impl AgentService {
@@ -42,6 +56,20 @@ impl AgentService {
             agent: Arc::new(agent),
             store: None,
             notes: Values::new(),
+            details: Details(Arc::new(|_, _| None)),
+        }
+    }
+
+    /// Adds details to the questions that the client's person is asked, such as what a call would
+    /// change.
+    #[must_use]
+    pub fn details(
+        self,
+        details: impl Fn(&Run, &Question) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            details: Details(Arc::new(details)),
+            ..self
         }
     }
 
@@ -155,7 +183,11 @@ impl AgentService {
             let Some(question) = paused.questions().first().cloned() else {
                 return failed("the run waits, and does not say for what".to_owned());
             };
-            match ask(&context.peer, &question).await {
+            let message = match (self.details.0)(paused.run(), &question) {
+                Some(details) => format!("{}\n\n{details}", question.question),
+                None => question.question.clone(),
+            };
+            match ask(&context.peer, &question, message).await {
                 Ok(decision) => {
                     let call = self
                         .resume(paused)
@@ -226,7 +258,11 @@ fn failed(message: String) -> CallToolResult {
 }
 
 /// Puts a question to the client's person. What they do not answer, nobody else answers.
-async fn ask(peer: &Peer<RoleServer>, question: &Question) -> Result<Decision, String> {
+async fn ask(
+    peer: &Peer<RoleServer>,
+    question: &Question,
+    message: String,
+) -> Result<Decision, String> {
     let client = peer.peer_info();
     let can_ask = client.is_some_and(|client| client.capabilities.elicitation.is_some());
     if !can_ask {
@@ -234,7 +270,7 @@ async fn ask(peer: &Peer<RoleServer>, question: &Question) -> Result<Decision, S
     }
     let form: ElicitRequestParams = serde_json::from_value(json!({
         "mode": "form",
-        "message": question.question,
+        "message": message,
         "requestedSchema": schema(question.kind),
     }))
     .map_err(|error| error.to_string())?;

@@ -52,6 +52,9 @@ pub enum KeySource {
     Kept,
 }
 
+/// A key, and where it comes from.
+pub(crate) type Key = (SecretString, KeySource);
+
 impl Provider {
     /// The variable that holds the key, if it needs one.
     pub fn key_variable(&self) -> Option<&'static str> {
@@ -84,7 +87,7 @@ impl Provider {
         &self,
         base_url: &str,
         variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Option<(SecretString, KeySource)> {
+    ) -> Option<Key> {
         self.key_variable()?;
         let mut found = self.key_variables().filter_map(|name| {
             let key = given(variable, name)?;
@@ -103,11 +106,14 @@ impl Provider {
     }
 
     pub(crate) fn no_key(&self) -> ModelError {
-        let what = match self.key_variable() {
-            Some(variable) => format!("put it into {variable}"),
+        let name = self.name();
+        let to_do = match self.key_variable() {
+            Some(variable) => {
+                format!("set {variable}, or store a key with `enact keys set {name}`")
+            }
             None => "it has no variable of its own".to_owned(),
         };
-        let message = format!("no key for `{}` is set: {what}", self.name());
+        let message = format!("no key for `{name}`: {to_do}");
         ModelError::new(ModelErrorKind::Authentication, message)
     }
 }

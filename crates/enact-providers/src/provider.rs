@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use enact_core::LanguageModel;
+use enact_core::model::failure::KeyOrigin;
 use enact_core::model::{Capabilities, ModelError, ModelErrorKind};
 use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
@@ -13,7 +14,7 @@ use crate::genai::client::{self, Genai, Through};
 use crate::genai::failure;
 use crate::hosted::suited;
 use crate::http::{Client, Service};
-use crate::keys::KeySource;
+use crate::keys::{Key, KeySource};
 use crate::{Anthropic, OpenAi, name};
 
 /// Local servers, by name, with where they listen and who says otherwise.
@@ -188,39 +189,60 @@ impl Provider {
             return Err(ModelError::new(ModelErrorKind::InvalidRequest, message));
         }
         let key = self.key(base_url, variable);
-        let key = key.map(|(key, _)| key);
         if key.is_none() && !self.may_be_keyless(base_url) {
             return Err(self.no_key());
         }
-        let key = key.unwrap_or_default();
         Ok(match self.wire {
             Wire::OpenAi | Wire::OpenAiReasoning | Wire::Local => {
-                let client = self.reached(OpenAi::new(model), base_url)?;
-                let client = suited(client.with_secret(key), base_url);
+                let client = self.reached(OpenAi::new(model), base_url, variable)?;
+                let client = suited(self.keyed(client, key), base_url);
                 Arc::new(match self.wire {
                     Wire::OpenAiReasoning => client.with_reasoning_returned(),
                     _ => client,
                 })
             }
             Wire::Anthropic => {
-                let client = self.reached(Anthropic::new(model), base_url)?;
-                Arc::new(client.with_secret(key))
+                let client = self.reached(Anthropic::new(model), base_url, variable)?;
+                Arc::new(self.keyed(client, key))
             }
             Wire::Genai => {
-                let client = self.reached(Genai::through(self.kind, model)?, base_url)?;
-                Arc::new(client.with_secret(key))
+                let client = Genai::through(self.kind, model)?;
+                let client = self.reached(client, base_url, variable)?;
+                Arc::new(self.keyed(client, key))
             }
         })
     }
 
+    /// The client with a key, and with where a key belongs.
+    fn keyed<S: Service>(&self, client: Client<S>, key: Option<Key>) -> Client<S> {
+        let client = client.with_key_variable(self.key_variable());
+        match key {
+            Some((key, source)) => client.with_secret(key, self.origin(source)),
+            None => client,
+        }
+    }
+
+    fn origin(&self, source: KeySource) -> KeyOrigin<'static> {
+        match source {
+            KeySource::Variable(name) => KeyOrigin::Variable(name),
+            KeySource::Kept => KeyOrigin::Stored(self.name),
+        }
+    }
+
+    /// The client at this address. If that can't be used, the error names the variable it comes from.
     fn reached<S: Service>(
         &self,
         client: Client<S>,
         base_url: &str,
+        variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Client<S>, ModelError> {
         client.with_base_url(base_url).map_err(|error| {
-            let kind = error.kind();
-            ModelError::new(kind, format!("{error}; see {}", self.address_variable()))
+            let name = self.address_variable();
+            let is_from_it = given(variable, &name).is_some() && base_url == self.address(variable);
+            match is_from_it {
+                true => error.with_note(&format!("it comes from {name}")),
+                false => error,
+            }
         })
     }
 
@@ -246,19 +268,13 @@ impl Provider {
     ) -> Result<Vec<String>, ModelError> {
         let base_url = base_url.trim().trim_end_matches('/');
         let key = self.key(base_url, &environment);
-        // The variable that is set, or else the one that is needed.
-        let variable = match &key {
-            Some((_, KeySource::Variable(name))) => Some(*name),
-            _ => self.key_variable(),
-        };
-        let service = Through::to(self.kind, self.name, variable);
+        let service = Through::to(self.kind, self.name, self.key_variable());
         let client = Client::of("", Through::address(base_url)?, Capabilities::FULL, service);
-        let key = key.map(|(key, _)| key);
         let auth = AuthData::from_single(match &key {
-            Some(key) => key.expose_secret(),
+            Some((key, _)) => key.expose_secret(),
             None => "none",
         });
-        let client = client.with_secret(key.unwrap_or_default());
+        let client = self.keyed(client, key);
         // Its models are listed where its chats are.
         let kind = match self.wire {
             Wire::Local => AdapterKind::OpenAI,
@@ -357,6 +373,9 @@ pub(crate) fn given(variable: &dyn Fn(&str) -> Option<String>, name: &str) -> Op
 
 #[cfg(test)]
 mod tests {
+    use enact_core::model::{Message, Request};
+    use enact_test_server::{Received, TestServer, Turn};
+
     use super::*;
 
     fn model(name: &str, variables: &[(&str, &str)]) -> Result<Arc<dyn LanguageModel>, ModelError> {
@@ -395,6 +414,24 @@ mod tests {
                 Some("http://localhost:1/v1"),
                 "{provider:?}"
             );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_refused_key_is_named_by_the_variable_that_holds_it() {
+        let all = Provider::all().into_iter();
+        for provider in all.filter(|provider| provider.wire != Wire::Genai) {
+            let Some(last) = provider.key_variables().last() else {
+                continue;
+            };
+            let server = TestServer::answering_anywhere(|_: &Received| Turn::status(401));
+            let variable = |name: &str| (name == last).then(|| "sk-0123456789".to_owned());
+            let model = provider.model_with("m", server.base_url(), &variable);
+            let asked = Request::new([Message::user("hi")].into_iter().collect());
+            let error = model.unwrap().complete(asked).await.unwrap_err();
+            let text = error.to_string();
+            assert_eq!(error.kind(), ModelErrorKind::Authentication, "{text}");
+            assert!(text.contains(last), "{provider:?}: {text}");
         }
     }
 

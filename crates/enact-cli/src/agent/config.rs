@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::file::OneOrMore;
 use super::overlay::overlaid;
 use super::problem::{self, Problem};
-use super::resolved::Agent;
+use super::resolved::{Agent, read_prices};
 use super::schema::schema;
 use super::shape::Shape;
 use super::source::Source;
@@ -32,6 +32,8 @@ const NONE: &str = "none";
 pub(crate) struct Config {
     /// The model to ask where neither the command nor the agent says one.
     model: Option<OneOrMore>,
+    /// A JSON file with prices per million tokens, as for `--prices`.
+    prices: Option<PathBuf>,
     /// The file that keeps runs, or "none".
     pub(crate) store: Option<String>,
     #[serde(flatten)]
@@ -89,7 +91,8 @@ impl Config {
         let folder = path.parent().unwrap_or(Path::new(""));
         let shell = config.reach.shell.iter_mut();
         let shell = shell.filter_map(|shell| shell.folder.as_mut());
-        for path in config.replies.pace.cache.iter_mut().chain(shell) {
+        let cache = config.replies.pace.cache.iter_mut();
+        for path in cache.chain(shell).chain(config.prices.iter_mut()) {
             *path = folder.join(&*path);
         }
         for store in config.store.iter_mut().filter(|store| *store != NONE) {
@@ -108,7 +111,11 @@ impl Agent {
             asking.base_url = None;
         }
         // What is written of an address lacks its secrets.
-        let base_url = self.asking.base_url.take().or(asking.base_url.take());
+        let configured = asking.base_url.take();
+        if self.asking.base_url.is_none() && configured.is_some() {
+            self.base_url_source = "the configuration file";
+        }
+        let base_url = self.asking.base_url.take().or(configured);
         self.asking = overlaid(&asking, &self.asking)?;
         self.replies = overlaid(&config.replies, &self.replies)?;
         let has_address = models::address(base_url.as_deref()).is_some();
@@ -123,6 +130,9 @@ impl Agent {
             // A provider's model is not at another address.
             let named = named.filter(|named| !has_address || named.is_compatible());
             self.models = named.collect();
+        }
+        if let (None, Some(path)) = (&self.prices, &config.prices) {
+            self.prices = Some(read_prices(path)?);
         }
         let names = self.own.names();
         let has = |name: &str| names.contains(&name);

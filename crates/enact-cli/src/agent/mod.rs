@@ -35,7 +35,7 @@ pub(crate) use self::config::Config;
 pub(crate) use self::init::execute as init;
 pub(crate) use self::overlay::{overlaid, said};
 pub(crate) use self::parts::PartName;
-pub(crate) use self::resolved::{Agent, Member};
+pub(crate) use self::resolved::{Agent, MADE_BY, Member};
 
 /// How deep agents may call agents, as the library has it.
 const MAX_DEPTH: usize = 8;

@@ -1,6 +1,6 @@
 //! An agent, whole: what a file says or a signature alone, under what the flags say.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use enact::model::{Prices, Secrets};
 use enact::run::{Limits, Rules, Started};
@@ -16,6 +16,9 @@ use crate::exit::Failure;
 use crate::hooks::Hooks;
 use crate::mcp::Noted;
 use crate::models::{Named, built_in_price};
+
+/// What runs of the command note. Programs that use the library note nothing of how they word prompts.
+pub(crate) const MADE_BY: &str = "made_by";
 
 /// An agent as far as it can be written down. Paths are absolute, and there are no secrets in it, so
 /// that a run can note it.
@@ -33,6 +36,9 @@ pub(crate) struct Agent {
     pub(crate) models: Vec<Named>,
     #[serde(flatten, serialize_with = "said")]
     pub(crate) asking: Asking,
+    /// Where its base URL comes from, for messages.
+    #[serde(skip)]
+    pub(crate) base_url_source: &'static str,
     #[serde(flatten, serialize_with = "said")]
     pub(crate) reasoning: Reasoning,
     #[serde(flatten, serialize_with = "said")]
@@ -88,6 +94,7 @@ impl Agent {
             description: None,
             models: Vec::new(),
             asking: Asking::default(),
+            base_url_source: "the agent file",
             reasoning: Reasoning::default(),
             replies: Replies::default(),
             own: ToolArgs::default(),
@@ -108,12 +115,20 @@ impl Agent {
     /// The agent of a run that is kept, as it was when the run began: what the run notes, and what its
     /// log says anyway.
     pub(crate) fn of_run(started: &Started) -> Result<Self, Failure> {
+        Self::of_notes(started, started.agent.notes.clone())
+    }
+
+    /// The agent of a run that this agent made as a member of another one: that one notes it.
+    pub(crate) fn of_called(self, started: &Started) -> Result<Self, Failure> {
+        Self::of_notes(started, self.notes()?)
+    }
+
+    fn of_notes(started: &Started, mut noted: Values) -> Result<Self, Failure> {
         let spec = &started.agent;
         let wrong = |error: serde_json::Error| {
             let message = format!("what the run notes of its agent cannot be read: {error}");
             Failure::failed("notes", message)
         };
-        let mut noted = spec.notes.clone();
         let signature = serde_json::to_value(&spec.signature).map_err(wrong)?;
         noted.insert("signature".to_owned(), signature);
         let mut agent: Self = serde_json::from_value(noted.into()).map_err(wrong)?;
@@ -160,6 +175,7 @@ impl Agent {
             .and_then(serde_json::from_value)
             .map_err(|error| Failure::failed("notes", error.to_string()))?;
         noted.retain(|name, _| !SAID.contains(&name.as_str()));
+        noted.insert(MADE_BY.to_owned(), "enact".into());
         if let [only] = &self.models[..]
             && !only.has_provider()
         {
@@ -174,6 +190,9 @@ impl Agent {
             self.signature = self.signature.with_instructions(instructions);
         }
         // What is noted of an address lacks its secrets.
+        if args.asking.base_url.is_some() {
+            self.base_url_source = "`--base-url`";
+        }
         let base_url = args.asking.base_url.clone().or(self.asking.base_url.take());
         self.asking = overlaid(&self.asking, &args.asking)?;
         self.asking.base_url = base_url;
@@ -186,7 +205,9 @@ impl Agent {
         replies.pace.cache.iter_mut().try_for_each(make_absolute)?;
         self.replies = overlaid(&self.replies, &replies)?;
         self.limits = args.limits.over(&self.limits)?;
-        self.prices = prices(args)?.or(self.prices);
+        if let Some(path) = &args.limits.prices {
+            self.prices = Some(read_prices(path)?);
+        }
         self.hooks = self.hooks.with_flags(&args.hooks)?;
         self = self.with_parts(&args.parts)?;
         self.with_tools(&args.own, &args.mcp)
@@ -305,15 +326,12 @@ fn make_absolute(path: &mut PathBuf) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What models cost, if a file says it.
-fn prices(args: &AgentArgs) -> Result<Option<Prices>, Failure> {
-    let Some(path) = &args.limits.prices else {
-        return Ok(None);
-    };
+/// What models cost, by a file.
+pub(super) fn read_prices(path: &Path) -> Result<Prices, Failure> {
     let wrong = |problem: String| {
         let message = format!("the prices in {} cannot be read: {problem}", path.display());
         Failure::usage("prices", message)
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    Prices::read(&text).map(Some).map_err(wrong)
+    Prices::read(&text).map_err(wrong)
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::AgentArgs;
+use super::{AgentArgs, OutputArgs};
 
 const CHAT_EXAMPLES: &str = "\
 Each line you type is a turn, and goes to the first input of the signature. Inputs that have a
@@ -33,6 +33,24 @@ pub(crate) struct ChatArgs {
     #[arg(long = "continue", conflicts_with = "history")]
     pub(crate) continues: bool,
 
+    /// Print only the outputs, no steps
+    #[arg(long, short)]
+    quiet: bool,
+
+    /// Print text as it is: no colours, no rendered Markdown, no live line
+    #[arg(long)]
+    plain: bool,
+
     #[command(flatten)]
     pub(crate) agent: AgentArgs,
+}
+
+impl ChatArgs {
+    pub(crate) fn output(&self) -> OutputArgs {
+        OutputArgs {
+            json: false,
+            quiet: self.quiet,
+            plain: self.plain,
+        }
+    }
 }

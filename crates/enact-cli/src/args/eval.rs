@@ -84,6 +84,10 @@ pub(crate) struct EvalArgs {
     #[arg(long)]
     pub(crate) fresh: bool,
 
+    /// Print only the report, no progress
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
     /// Write the report as JSON.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,

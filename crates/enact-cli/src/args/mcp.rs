@@ -81,7 +81,7 @@ OPENAI_API_KEY holds the key, if the server of the model wants one.";
 #[command(after_help = SERVE_EXAMPLES)]
 pub(crate) struct ServeMcpArgs {
     /// What goes in and what must come out.
-    #[arg(required_unless_present = "agent_file", conflicts_with = "agent_file")]
+    #[arg(conflicts_with = "agent_file")]
     pub(crate) signature: Option<String>,
 
     /// What the tool is called.

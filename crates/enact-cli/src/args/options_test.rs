@@ -44,6 +44,108 @@ fn assert_same(what: &str, documented: &Names, known: &Names) {
     );
 }
 
+/// The names between backticks in the first three columns of each row.
+fn rows() -> Vec<[Vec<String>; 3]> {
+    let page = repository("docs/reference/options.md");
+    let rows = page
+        .lines()
+        .filter(|line| line.starts_with("| `") || line.starts_with("| —"));
+    let names = |cell: &str| -> Vec<String> {
+        cell.split('`')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
+            .collect()
+    };
+    rows.map(|row| {
+        let mut cells = row.split(" | ").map(names);
+        std::array::from_fn(|_| cells.next().unwrap())
+    })
+    .collect()
+}
+
+/// Options whose flag is called otherwise than their key.
+const OTHER_FLAGS: [(&str, &str); 6] = [
+    ("rules.success_phrases", "--success-phrase"),
+    ("rules.failure_phrases", "--failure-phrase"),
+    ("tools = [\"ask_user\"]", "--tools ask_user"),
+    ("http_get.hosts", "--allow-host"),
+    ("http_get.private", "--allow-private"),
+    ("approval", "--allow"),
+];
+
+/// Options that the library calls otherwise than agent files do.
+const OTHER_NAMES: [(&str, &str); 16] = [
+    ("ReAct::builder", "signature"),
+    ("ReAct::builder", "types"),
+    ("AgentTool::new", "description"),
+    ("AgentTool::new", "agents"),
+    ("Limited::with_concurrency", "concurrent_requests"),
+    ("Cached::in_folder", "cache"),
+    ("Tags::thought", "thought_tag"),
+    ("Tags::action", "action_tag"),
+    ("Tags::observation", "observation_tag"),
+    ("builtin::ask_user", "tools = [\"ask_user\"]"),
+    ("Files::open", "files"),
+    ("Web::allow_host", "http_get.hosts"),
+    ("Web::allow_private", "http_get.private"),
+    ("Shell::with_variables", "shell.env"),
+    ("confirmation", "approval"),
+    ("Mcp::stdio", "mcp"),
+];
+
+#[test]
+fn a_row_of_the_table_is_one_option_in_its_spellings() {
+    for [library, keys, flags] in rows() {
+        let Some(key) = keys.first() else { continue };
+        assert_eq!(keys.len(), 1, "{keys:?}");
+        let bare = key.strip_prefix("rules.").or(key.strip_prefix("limits."));
+        let flag = format!("--{}", bare.unwrap_or(key).replace(['_', '.'], "-"));
+        let is_known = |flag: &String| OTHER_FLAGS.contains(&(key.as_str(), flag.as_str()));
+        let is_same = flags.contains(&flag) || flags.iter().any(is_known);
+        assert!(flags.is_empty() || is_same, "`{key}` beside {flags:?}");
+
+        let last = key.rsplit('.').next().unwrap();
+        for name in &library {
+            let is_known = OTHER_NAMES.contains(&(name.as_str(), key.as_str()));
+            assert!(name.ends_with(last) || is_known, "`{name}` beside `{key}`");
+        }
+    }
+}
+
+#[test]
+fn the_table_of_options_has_the_defaults_of_limits() {
+    let limits = Limits::default();
+    let page = repository("docs/reference/options.md");
+    for (name, known) in [
+        ("max_iterations", limits.max_iterations.to_string()),
+        ("max_repairs", limits.max_repairs.to_string()),
+        ("stall_threshold", limits.stall_threshold.to_string()),
+        (
+            "max_observation_tokens",
+            limits.max_observation_tokens.to_string(),
+        ),
+    ] {
+        let start = format!("| `limits.{name}`");
+        let row = page.lines().find(|line| line.starts_with(&start));
+        let default = row.unwrap().split(" | ").nth(3).unwrap();
+        assert_eq!(default, known, "{name}");
+    }
+}
+
+#[test]
+fn the_table_says_what_files_and_flags_cannot_say() {
+    let page = repository("docs/reference/options.md");
+    assert!(page.contains("`Confirmation::When`, exists only in the library"));
+    let rule = serde_json::to_value(Confirmation::Always).unwrap();
+    assert_eq!(rule, "always");
+    let scratchpad = rows()
+        .into_iter()
+        .find(|[library, ..]| library == &["Run::scratchpad"]);
+    let [_, keys, flags] = scratchpad.unwrap();
+    assert!(keys.is_empty() && flags.is_empty());
+}
+
 #[test]
 fn the_table_of_options_has_every_flag() {
     let mut cli = Cli::command();

@@ -2,10 +2,15 @@
 
 use std::io::Read as _;
 
+use serde_json::Value;
+
 use crate::completion::expanded;
+use crate::run::picture;
 
 /// The most bytes of a file: a model reads no more at once.
 const MAX_BYTES: u64 = 1024 * 1024;
+/// The most bytes of an image.
+const MAX_IMAGE_BYTES: u64 = 20 * 1024 * 1024;
 /// What may follow the name of a file in a sentence.
 const PUNCTUATION: [char; 9] = ['.', ',', ';', ':', '!', '?', ')', '"', '\''];
 
@@ -16,12 +21,20 @@ pub(super) struct Message {
     pub(super) text: String,
     /// The names of the files, with how many characters they have.
     pub(super) files: Vec<(String, usize)>,
+    /// The images that it names, by file.
+    pub(super) images: Vec<(String, Value)>,
+}
+
+/// What is in a file.
+enum Content {
+    Text(String),
+    Image(Value),
 }
 
 /// Reads the files that a line names. `@@` stands for `@`.
 pub(super) fn read(line: &str) -> Result<Message, String> {
     let (mut typed, mut contents) = (String::new(), String::new());
-    let mut files = Vec::new();
+    let (mut files, mut images) = (Vec::new(), Vec::new());
     let mut rest = line;
     let mut is_start = true;
     while let Some(character) = rest.chars().next() {
@@ -33,9 +46,13 @@ pub(super) fn read(line: &str) -> Result<Message, String> {
                 typed.push('@');
                 typed.push_str(word);
                 if !word.is_empty() {
-                    let (name, content) = file(word)?;
-                    contents.push_str(&format!("\n\nContent of {name}:\n{content}"));
-                    files.push((name, content.chars().count()));
+                    match file(word)? {
+                        (name, Content::Text(content)) => {
+                            contents.push_str(&format!("\n\nContent of {name}:\n{content}"));
+                            files.push((name, content.chars().count()));
+                        }
+                        (name, Content::Image(image)) => images.push((name, image)),
+                    }
                 }
             }
             rest = &rest[1 + word.len()..];
@@ -47,7 +64,11 @@ pub(super) fn read(line: &str) -> Result<Message, String> {
         }
     }
     let text = typed + &contents;
-    Ok(Message { text, files })
+    Ok(Message {
+        text,
+        files,
+        images,
+    })
 }
 
 /// The first word. A blank after a backslash belongs to it.
@@ -61,7 +82,7 @@ fn word(text: &str) -> &str {
 }
 
 /// The name and the content of a file that a word names.
-fn file(word: &str) -> Result<(String, String), String> {
+fn file(word: &str) -> Result<(String, Content), String> {
     let whole = word.replace("\\ ", " ");
     let bare = whole.trim_end_matches(PUNCTUATION);
     let exists = |name: &str| !name.is_empty() && expanded(name).exists();
@@ -83,13 +104,18 @@ fn file(word: &str) -> Result<(String, String), String> {
     }
     let mut bytes = Vec::new();
     std::fs::File::open(&path)
-        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(MAX_IMAGE_BYTES + 1).read_to_end(&mut bytes))
         .map_err(unreadable)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(cannot("is larger than 1 MiB"));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| cannot("is not UTF-8 text"))?;
-    Ok((name.to_owned(), text.trim_end().to_owned()))
+    let content = match picture::of_bytes(&bytes) {
+        Ok(image) if bytes.len() as u64 <= MAX_IMAGE_BYTES => Content::Image(image),
+        Ok(_) => return Err(cannot("is larger than 20 MiB")),
+        Err(_) if bytes.len() as u64 > MAX_BYTES => return Err(cannot("is larger than 1 MiB")),
+        Err(_) => {
+            let text = String::from_utf8(bytes).map_err(|_| cannot("is not UTF-8 text"))?;
+            Content::Text(text.trim_end().to_owned())
+        }
+    };
+    Ok((name.to_owned(), content))
 }
 
 #[cfg(test)]
@@ -103,12 +129,18 @@ mod tests {
         std::fs::write(path("a.txt"), "alpha\n").unwrap();
         std::fs::write(path("b c.txt"), "beta").unwrap();
         std::fs::write(path("picture"), [0xff, 0xd8]).unwrap();
+        std::fs::write(path("cat.gif"), b"GIF89a...").unwrap();
         let (a, b) = (path("a.txt"), path("b c.txt"));
         let message = read(&format!("see @{a}, and @{}?", b.replace(' ', "\\ "))).unwrap();
         assert_eq!(message.files, [(a.clone(), 5), (b.clone(), 4)]);
         let contents = format!("\n\nContent of {a}:\nalpha\n\nContent of {b}:\nbeta");
         assert!(message.text.ends_with(&contents), "{}", message.text);
         assert!(message.text.starts_with(&format!("see @{a}, and @")));
+        let cat = path("cat.gif");
+        let message = read(&format!("what is @{cat}?")).unwrap();
+        assert_eq!(message.text, format!("what is @{cat}?"));
+        assert_eq!(message.images[0].0, cat);
+        assert_eq!(message.images[0].1["media_type"], "image/gif");
         for wrong in ["nowhere.txt", "picture"] {
             let problem = read(&format!("see @{}", path(wrong))).unwrap_err();
             assert!(problem.contains("nothing was sent"), "{problem}");

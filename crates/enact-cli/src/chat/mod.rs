@@ -17,12 +17,12 @@ use self::conversation::Conversation;
 use self::lines::Lines;
 use self::said::{HELP, Said};
 use self::spent::Spent;
-use crate::args::ChatArgs;
+use crate::args::{ChatArgs, OutputArgs};
 use crate::drive::drive;
 use crate::exit::{Exit, Failure};
 use crate::line::Line;
 use crate::models::Probing;
-use crate::run::{Setup, print_view, show_ending};
+use crate::run::{Setup, picture, print_view, show_ending};
 use crate::runs::show_steps;
 use crate::tools::show_brief;
 use crate::trust::{self, Consent};
@@ -56,6 +56,7 @@ struct Chat {
     spent: Spent,
     /// Where answers to commands go.
     screen: Screen,
+    output: OutputArgs,
 }
 
 impl Chat {
@@ -106,7 +107,8 @@ impl Chat {
             last: earlier,
             lost: None,
             spent: Spent::default(),
-            screen: Screen::new(stream),
+            screen: args.output().screen(stream),
+            output: args.output(),
         };
         if is_terminal {
             chat.greet(&arrow);
@@ -192,15 +194,23 @@ impl Chat {
     async fn take(&mut self, inputs: Values) -> Option<Exit> {
         self.lost = Some(inputs.clone());
         let store = self.setup.store.as_ref();
-        let stream = self.lines.stream_of_steps();
-        let narrator = Arc::new(Narrator::new(Screen::new(stream), &self.setup.model));
+        let stream = match self.output.quiet {
+            true => Stream::Nowhere,
+            false => self.lines.stream_of_steps(),
+        };
+        let narrator = Arc::new(Narrator::new(self.output.screen(stream), &self.setup.model));
         let person = self.lines.person(&narrator);
         let interrupted = interrupt::watch();
         let call = self.setup.call(inputs, self.conversation.history(), store);
         let agent = &self.setup.agent;
         let ended = drive(agent, call, &narrator, &person, &interrupted, store).await;
-        let outputs = Screen::new(Stream::Stdout);
-        let exit = print_view(&narrator, Outputs::below(&outputs), &ended, store);
+        let screen = self.output.screen(Stream::Stdout);
+        let form = self.output.form();
+        let outputs = Outputs {
+            screen: &screen,
+            form,
+        };
+        let exit = print_view(&narrator, outputs, &ended, store);
         let is_stopped = interrupted.is_cancelled();
         let run = match &ended {
             Ok(outcome) => Some(outcome.run()),
@@ -233,9 +243,11 @@ impl Chat {
     /// was given up.
     async fn inputs(&self, first: String) -> Result<Values, Option<Exit>> {
         let mut values = Values::new();
-        let first = self.with_files(&first)?;
-        values.insert(self.asked[0].clone(), first.into());
+        self.add(&mut values, &self.asked[0], &first)?;
         for (index, name) in self.asked.iter().enumerate().skip(1) {
+            if values.contains_key(name) {
+                continue;
+            }
             let value = match self.lines.next(&self.screen, &self.prompt(index)).await {
                 Line::Typed(line) => line.trim().to_owned(),
                 Line::End if self.lines.is_terminal() => return Err(None),
@@ -246,23 +258,50 @@ impl Chat {
                 Line::Interrupted | Line::Cleared if self.lines.is_terminal() => return Err(None),
                 Line::Interrupted | Line::Cleared => return Err(Some(Exit::Failed)),
             };
-            values.insert(name.clone(), self.with_files(&value)?.into());
+            self.add(&mut values, name, &value)?;
         }
         Ok(values)
     }
 
-    /// A line with the files that it names. No exit code means that the turn was given up.
-    fn with_files(&self, line: &str) -> Result<String, Option<Exit>> {
-        let message = attached::read(line).map_err(|problem| {
+    /// Adds a line as this input, with the files that it names. No exit code means that the turn was
+    /// given up.
+    fn add(&self, values: &mut Values, name: &str, line: &str) -> Result<(), Option<Exit>> {
+        let added = self.message(values, name, line);
+        added.map_err(|problem| {
             self.complain(&text::one_line(&problem));
             None
-        })?;
+        })
+    }
+
+    fn message(&self, values: &mut Values, name: &str, line: &str) -> Result<(), String> {
+        let signature = &self.setup.plan.signature;
+        let inputs = signature.inputs().iter();
+        let images = inputs.filter(|field| picture::is_wanted(&field.ty));
+        let images: Vec<&str> = images.map(|field| field.name.as_str()).collect();
+        let message = attached::read(line)?;
         for (name, characters) in &message.files {
             let name = text::one_line(name);
             let characters = text::grouped(*characters as u64);
             self.tell(&format!("with {name} ({characters} characters)"));
         }
-        Ok(message.text)
+        let mut free = images.iter().filter(|image| !values.contains_key(**image));
+        let mut found = Vec::new();
+        for (file, image) in message.images {
+            // The one that is asked for, or else the first that has none.
+            let place = match images.contains(&name) && found.is_empty() {
+                true => name,
+                false => free.next().ok_or_else(|| no_place(&file, &images))?,
+            };
+            self.tell(&format!("with {} as `{place}`", text::one_line(&file)));
+            found.push((place.to_owned(), image));
+        }
+        match (images.contains(&name), found.is_empty()) {
+            (true, true) => values.insert(name.to_owned(), picture::of_text(name, &message.text)?),
+            (true, false) => None,
+            (false, _) => values.insert(name.to_owned(), message.text.into()),
+        };
+        values.extend(found);
+        Ok(())
     }
 
     async fn change_model(&mut self, name: &str) {
@@ -402,6 +441,17 @@ fn counted(turns: usize) -> String {
     match turns {
         0 => "no turn".to_owned(),
         turns => text::counted(turns, "turn"),
+    }
+}
+
+/// Why an image cannot be sent.
+fn no_place(file: &str, images: &[&str]) -> String {
+    match images {
+        [] => format!(
+            "`{file}` is an image, and the signature has no image input, such as `photo: image`: \
+             nothing was sent"
+        ),
+        _ => format!("`{file}` is one image too many: nothing was sent"),
     }
 }
 

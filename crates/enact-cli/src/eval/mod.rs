@@ -78,7 +78,7 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
         evaluator = evaluator.with_judge(judge);
     }
     let count = dataset.examples().len();
-    let mut progress = Progress::new(count);
+    let mut progress = Progress::new(count, args.quiet);
     let mut found: Vec<Option<Trial>> = vec![None; count];
     {
         let concurrency = usize::from(args.concurrency);

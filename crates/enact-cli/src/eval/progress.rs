@@ -22,8 +22,11 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(count: usize) -> Self {
-        let screen = Screen::new(Stream::Stderr);
+    pub(super) fn new(count: usize, is_quiet: bool) -> Self {
+        let screen = Screen::new(match is_quiet {
+            true => Stream::Nowhere,
+            false => Stream::Stderr,
+        });
         let bar = screen.bar(BAR, count as u64);
         if let Some(bar) = &bar {
             bar.enable_steady_tick(TICK);

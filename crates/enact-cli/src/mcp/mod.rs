@@ -36,9 +36,11 @@ impl Servers {
     /// Starts servers side by side.
     pub(crate) async fn start(noted: &Noted) -> Result<Self, Failure> {
         let plans = noted.plans()?;
+        let is_remote: Vec<bool> = plans.iter().map(Mcp::is_remote).collect();
         let mut list = Vec::new();
-        for started in join_all(plans.into_iter().map(start)).await {
-            list.push(started.map_err(|error| refused(&error))?);
+        let started = join_all(plans.into_iter().map(start)).await;
+        for (started, is_remote) in started.into_iter().zip(is_remote) {
+            list.push(started.map_err(|error| refused(&error, is_remote))?);
         }
         let servers = Self { list };
         servers.check(noted)?;
@@ -101,16 +103,27 @@ impl Servers {
 }
 
 /// Why a server cannot be used, and what helps.
-fn refused(error: &enact_mcp::Error) -> Failure {
-    let help = match error.kind() {
-        ErrorKind::Timeout => {
+fn refused(error: &enact_mcp::Error, is_remote: bool) -> Failure {
+    let help = match (error.kind(), is_remote) {
+        (ErrorKind::Timeout, true) => {
+            ": check its address and that it answers, or give it longer with `--mcp-start-timeout \
+             3m` (`start_timeout` in an agent file)"
+        }
+        (ErrorKind::Timeout, false) => {
             ": run its command by hand to see why, or give it longer with `--mcp-start-timeout 3m` \
              (`start_timeout` in an agent file)"
         }
-        ErrorKind::Protocol => {
+        (ErrorKind::Protocol, true) => ": check that its address is that of an MCP endpoint",
+        (ErrorKind::Protocol, false) => {
             ": run its command by hand to see what it prints; it may need a variable (`--mcp-env NAME`)"
         }
-        ErrorKind::Start => "; `enact tools` with the same servers tries them without an agent",
+        (ErrorKind::Start, true) => {
+            ": check its address and that the server runs; `enact tools --mcp-url URL` tries it \
+             without an agent"
+        }
+        (ErrorKind::Start, false) => {
+            "; `enact tools` with the same servers tries them without an agent"
+        }
         _ => "",
     };
     Failure::failed(error.kind().as_str(), format!("{error}{help}"))

@@ -8,20 +8,31 @@ use crate::agent;
 use crate::args::ServeMcpArgs;
 use crate::exit::{Exit, Failure};
 use crate::run::Setup;
+use crate::tools::preview;
+use crate::view::plain_diff;
 
 /// How long a probe may take: whoever started the server waits for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Serves an agent as a tool until the client hangs up.
 pub(crate) async fn execute(args: &ServeMcpArgs) -> Result<Exit, Failure> {
-    let agent = agent::of_args(args.agent.file.as_deref(), args.signature.as_deref())?;
+    let signature = args.signature.as_deref();
+    let file = agent::file(args.agent.file.as_deref(), signature.is_some());
+    let agent = agent::of_args(file.as_deref(), signature)?;
     let setup = Setup::new(agent, &args.agent, PATIENCE).await?;
     let description = args
         .description
         .as_ref()
         .or(setup.plan.description.as_ref());
     let description = description.cloned();
-    let mut service = AgentService::new(&args.name, setup.agent).notes(setup.notes);
+    let service = AgentService::new(&args.name, setup.agent).notes(setup.notes);
+    let mut service = service.details(|run, question| {
+        let change = preview::change_now(run, question)?;
+        Some(match change {
+            Ok(change) => plain_diff(&change)?,
+            Err(problem) => format!("The call would fail: {problem}"),
+        })
+    });
     if let Some(description) = description {
         service = service.description(description);
     }

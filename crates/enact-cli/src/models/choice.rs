@@ -57,7 +57,8 @@ pub(crate) async fn choose(args: &AgentArgs, agent: &Agent) -> Result<Choice, Fa
     if let Some(choice) = said(args, agent)? {
         return Ok(choice);
     }
-    at_hand(agent.asking.base_url.as_deref()).await
+    let base_url = agent.asking.base_url.as_deref();
+    at_hand(base_url.map(|base_url| (base_url, agent.base_url_source))).await
 }
 
 /// The models that were named.
@@ -92,10 +93,11 @@ fn said(args: &AgentArgs, agent: &Agent) -> Result<Option<Choice>, Failure> {
     Ok(Some(Choice { models, reason }))
 }
 
-/// What can be asked without being named.
-pub(super) async fn at_hand(base_url: Option<&str>) -> Result<Choice, Failure> {
+/// What can be asked without being named. The base URL comes with the place where it was set.
+pub(super) async fn at_hand(base_url: Option<(&str, &str)>) -> Result<Choice, Failure> {
+    let (base_url, source) = base_url.unzip();
     if let Some(address) = address(base_url) {
-        return first_at(address).await;
+        return first_at(address, source.unwrap_or(ADDRESS_VARIABLE)).await;
     }
     for provider in Provider::all() {
         let Some(model) = provider.usual_model().filter(|_| !provider.is_local()) else {
@@ -124,16 +126,16 @@ pub(super) async fn at_hand(base_url: Option<&str>) -> Result<Choice, Failure> {
     Err(Failure::usage("no_model", NO_MODEL))
 }
 
-/// The first model of a server that was named without one.
-async fn first_at(address: String) -> Result<Choice, Failure> {
+/// The first model of a server that was named without one, in this place.
+async fn first_at(address: String, source: &str) -> Result<Choice, Failure> {
     let asked = match Provider::named("openai") {
         Ok(openai) => openai.models_at(&address, PATIENCE).await,
         Err(error) => Err(error),
     };
     let wrong = |what: String| {
         let message = format!(
-            "no model is set, and the server of `--base-url` or {ADDRESS_VARIABLE} does not say \
-             what it has ({what}): name one with `--model` or {MODEL_VARIABLE}"
+            "no model is set, and the server from {source} does not list its models ({what}): name \
+             one with `--model` or {MODEL_VARIABLE}"
         );
         Failure::usage("no_model", message)
     };
@@ -141,7 +143,7 @@ async fn first_at(address: String) -> Result<Choice, Failure> {
     let Some(model) = models.into_iter().next() else {
         return Err(wrong("its list is empty".to_owned()));
     };
-    let reason = format!("the first one that {ADDRESS_VARIABLE} or `--base-url` has");
+    let reason = format!("the first one of the server from {source}");
     Ok(Choice::of(model, Some(address), reason))
 }
 

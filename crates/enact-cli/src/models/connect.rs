@@ -13,9 +13,8 @@ use crate::args::Pace;
 use crate::exit::Failure;
 use crate::local;
 
-const NO_KEY: &str = "no key is set: put it into OPENAI_API_KEY, or name a server that needs none \
-                      with `--base-url` or OPENAI_BASE_URL, or a model of another provider \
-                      (PROVIDER::MODEL); run `enact models` to list providers";
+/// Who is asked where a name says nothing else.
+const OPENAI: &str = "openai";
 
 /// A model by its name, and where it is asked if it is not where its provider always is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,49 +93,24 @@ impl Named {
     }
 }
 
-/// A client for one model.
+/// A client for one model. Without a provider, it is OpenAI's or at a server that speaks like it.
 pub(crate) fn connect(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
-    let connected = match named.parts() {
-        Some((local::PROVIDER, model)) => return local::load(model),
-        Some((provider, model)) => {
-            let provider = Provider::named(provider).map_err(|error| refused(error, named))?;
-            match &named.base_url {
-                Some(base_url) => provider.model_at(model, &whole_address(base_url)),
-                None => provider.model(model),
-            }
-        }
-        None => return compatible(named),
-    };
-    connected.map_err(|error| refused(error, named))
-}
-
-/// A model on a server that speaks OpenAI's chat completions.
-fn compatible(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> {
-    let Some(base_url) = &named.base_url else {
-        let wrong = |error| refused(error, named);
-        let openai = Provider::named("openai").map_err(wrong)?;
-        return match openai.is_configured() {
-            true => openai.model(&named.name).map_err(wrong),
-            false => Err(Failure::usage("no_key", NO_KEY)),
-        };
-    };
-    let mut client = OpenAi::new(&named.name)
-        .with_base_url(whole_address(base_url))
-        .map_err(|error| Failure::usage("base_url", error.to_string()))?;
-    if let Some(key) = super::choice::variable("OPENAI_API_KEY") {
-        client = client.with_api_key(key);
+    let (provider, model) = named.parts().unwrap_or((OPENAI, &named.name));
+    if provider == local::PROVIDER {
+        return local::load(model);
     }
-    // As for models of providers: hosted ones stop by themselves, others are watched.
-    client = match client.base_url().is_some_and(enact_providers::is_hosted) {
-        true => client.with_default_max_tokens(None),
-        false => client.with_replies_streamed(),
+    let refused = |error| refused(error, named);
+    let provider = Provider::named(provider).map_err(refused)?;
+    let connected = match &named.base_url {
+        Some(base_url) => provider.model_at(model, &whole_address(base_url)),
+        None => provider.model(model),
     };
-    Ok(Arc::new(client))
+    connected.map_err(refused)
 }
 
 /// The built-in price of a model that is asked at its provider.
 pub(crate) fn built_in_price(named: &Named) -> Option<Prices> {
-    let (provider, model) = named.parts().unwrap_or(("openai", &named.name));
+    let (provider, model) = named.parts().unwrap_or((OPENAI, &named.name));
     let address = match &named.base_url {
         Some(address) => address.clone(),
         None => Provider::named(provider).ok()?.base_url(),
@@ -153,10 +127,16 @@ pub(crate) fn is_unknown(named: &Named) -> bool {
 
 fn refused(error: ModelError, named: &Named) -> Failure {
     match error.kind() {
-        ModelErrorKind::Authentication => {
-            let (provider, _) = named.parts().unwrap_or(("openai", ""));
-            let how = format!("or store it with `enact keys set {provider}`");
-            Failure::usage("no_key", format!("{error}, {how}"))
+        ModelErrorKind::Authentication if !named.has_provider() => {
+            let message = format!(
+                "{error}; for another server give `--base-url URL`, for another provider name the \
+                 model as PROVIDER::MODEL (`enact models` lists providers)"
+            );
+            Failure::usage("no_key", message)
+        }
+        ModelErrorKind::Authentication => Failure::usage("no_key", error.to_string()),
+        ModelErrorKind::InvalidRequest if named.base_url.is_some() => {
+            Failure::usage("base_url", error.to_string())
         }
         _ => Failure::usage("model", error.to_string()),
     }

@@ -168,7 +168,7 @@ impl Place {
         let name = self.name();
         if let (false, Some(variable)) = (self.configured, self.key_variable) {
             let message = format!(
-                "no key for `{name}` is set: put it into {variable}, or store it with `enact keys set {name}`"
+                "no key for `{name}`: set {variable}, or store a key with `enact keys set {name}`"
             );
             return Err(Failure::usage("no_key", message));
         }

@@ -94,14 +94,8 @@ impl Building<'_> {
 }
 
 /// The agent of a run that is only read: it asks no model, and its tools are those of the log.
-pub(crate) fn to_read(run: &Run) -> Result<ReAct, Failure> {
+pub(crate) fn to_read(run: &Run, mut agent: Agent) -> Result<ReAct, Failure> {
     let started = run.started();
-    if started.parent.is_some() {
-        let message = "this run was started by another agent, and doesn't note how its prompts are \
-                       worded: show the run of that agent";
-        return Err(Failure::usage("prompts", message));
-    }
-    let mut agent = Agent::of_run(started)?;
     // A model that turned out to do less changed the words of `auto`; others keep theirs.
     if run.has_changed_adapter() {
         agent.asking.adapter = None;

@@ -6,7 +6,7 @@ mod deeds;
 mod history;
 mod inputs;
 mod parts;
-mod picture;
+pub(crate) mod picture;
 mod setup;
 mod waiting;
 
@@ -21,6 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::models::Probing;
 use crate::person::Person;
 use crate::report::{self, Status};
+use crate::tools::preview;
 use crate::view::{Form, Ink, Narrator, Outputs, Screen, Stream, show_waiting, spoken_reason};
 use crate::{agent, interrupt};
 
@@ -106,7 +107,7 @@ fn print_object(ended: &Result<Outcome<Values>, Error>) -> Exit {
             Exit::Paused
         }
         Err(error) if error.kind() == ErrorKind::Interrupted => {
-            report::print(&report::object(error.run(), Status::Paused(&[])));
+            report::print(&report::object(error.run(), Status::Interrupted));
             Exit::Paused
         }
         Err(error) => report::fail(error.run(), &Failure::from(error), true),
@@ -170,7 +171,9 @@ pub(crate) fn show_ending(
         }
     };
     for question in &questions {
-        show_waiting(asking, question, &waiting::ways(run, question, store));
+        let change = preview::change_now(run, question);
+        let ways = waiting::ways(run, question, store);
+        show_waiting(asking, question, change.as_ref(), &ways);
     }
     if let Some(note) = note {
         asking.line(&asking.paint(Ink::Quiet, note));

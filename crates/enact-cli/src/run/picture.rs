@@ -1,20 +1,11 @@
 //! Images as inputs: `photo=@cat.png`, `photo=https://…`.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use enact::Type;
 use enact::model::Image;
 use serde_json::Value;
 
-/// The beginnings of the kinds of images that models read.
-const KINDS: [(&[u8], &str); 3] = [
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-];
-
 /// Whether a field takes an image.
-pub(super) fn is_wanted(ty: &Type) -> bool {
+pub(crate) fn is_wanted(ty: &Type) -> bool {
     match ty {
         Type::Image => true,
         Type::Optional(inner) => **inner == Type::Image,
@@ -23,19 +14,13 @@ pub(super) fn is_wanted(ty: &Type) -> bool {
 }
 
 /// The image that these bytes are; or what is wrong with them.
-pub(super) fn of_bytes(bytes: &[u8]) -> Result<Value, String> {
-    let known = KINDS.iter().find(|(begin, _)| bytes.starts_with(begin));
-    let is_webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
-    let kind = match known {
-        Some((_, kind)) => kind,
-        None if is_webp => "image/webp",
-        None => return Err("is not a PNG, JPEG, GIF or WebP image".to_owned()),
-    };
-    value(&Image::from_base64(STANDARD.encode(bytes), kind))
+pub(crate) fn of_bytes(bytes: &[u8]) -> Result<Value, String> {
+    let image = Image::from_bytes(bytes);
+    value(&image.ok_or("is not a PNG, JPEG, GIF or WebP image")?)
 }
 
 /// The image at an address. JSON is taken as it is.
-pub(super) fn of_text(name: &str, text: &str) -> Result<Value, String> {
+pub(crate) fn of_text(name: &str, text: &str) -> Result<Value, String> {
     if text.trim_start().starts_with('{') || text.is_empty() {
         return Ok(text.into());
     }

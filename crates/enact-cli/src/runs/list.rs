@@ -175,7 +175,9 @@ fn below(one: &Listed, store: &SqliteStore) -> Option<String> {
                 more => format!(" and {}", text::counted(more, "more question")),
             };
             let asked = asked_in_short(first);
-            Some(format!("{}{more} · {line}", text::ends(&asked, 50)))
+            let id = text::one_line(&first.confirmation_id);
+            let asked = text::ends(&asked, 50);
+            Some(format!("{asked}{more} · {line} · question {id}"))
         }
         RunStatus::Interrupted => Some(line),
         _ => None,

@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::report::{self, Status};
 use crate::run::{continued, show_ending};
 use crate::store;
-use crate::view::{Narrator, Outputs, Screen, Stream, exact};
+use crate::view::{Narrator, Outputs, Screen, Stream, exact, spoken_reason};
 
 use super::prompts;
 
@@ -22,6 +22,11 @@ pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let id = store::find(&store, &args.one.run).await?;
     let StoredRun { run, damage } = store::load(&store, &id).await?;
     match args.form {
+        FormArg::Prompts => prompts::print_all(&run, &store, args.json).await?,
+        _ if args.json => {
+            let message = "`--json` is for `--as prompts`: `--as json` prints the run as JSON";
+            return Err(Failure::usage("form", message));
+        }
         FormArg::Trace => trace(&run, &store).await?,
         FormArg::Trajectory => print(&seen(&run.trajectory().to_string())),
         FormArg::History => {
@@ -29,14 +34,13 @@ pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
             print(&exact::escaped_json(&history));
         }
         FormArg::Scratchpad => print(&seen(&run.scratchpad())),
-        FormArg::Prompts => prompts::print_all(&run)?,
         FormArg::Events => {
             for record in run.records() {
                 let record = serde_json::to_string(record).unwrap_or_default();
                 print(&exact::escaped_json(&record));
             }
         }
-        FormArg::Json => object(&run),
+        FormArg::Json => object(&run, status(&run, &store).await?),
     }
     match damage {
         None => Ok(Exit::Success),
@@ -70,26 +74,36 @@ pub(crate) fn show_steps(narrator: &Narrator, run: &Run) {
     narrator.tell_failure();
 }
 
-/// What to know of a run that is neither over nor waiting.
-async fn note(run: &Run, store: &SqliteStore) -> Result<Option<String>, Failure> {
+/// The status of a run, as `enact runs` lists it.
+async fn status(run: &Run, store: &SqliteStore) -> Result<Option<RunStatus>, Failure> {
     let runs = store
         .list(&RunFilter::all().with_id_ending(run.id()))
         .await?;
     let listed = runs.iter().find(|listed| listed.run_id == run.id());
-    Ok(match listed.map(|listed| listed.status) {
+    Ok(listed.map(|listed| listed.status))
+}
+
+/// What to know of a run that is neither over nor waiting.
+async fn note(run: &Run, store: &SqliteStore) -> Result<Option<String>, Failure> {
+    Ok(match status(run, store).await? {
         Some(RunStatus::Running) => Some("\na process is working on it".to_owned()),
         Some(RunStatus::Interrupted) => Some(format!("\n`{}` continues it", continued(store, run))),
         _ => None,
     })
 }
 
-fn object(run: &Run) {
+fn object(run: &Run, listed: Option<RunStatus>) {
     let questions = run.open_questions();
-    let failure = Failure::failed("interrupted", "the run is not over: resume it");
-    let status = match run.termination() {
-        Some(_) if run.outputs().is_some() => Status::Finished,
-        None if !questions.is_empty() => Status::Paused(&questions),
-        _ => Status::Failed(&failure),
+    let failure;
+    let status = match (run.termination(), listed) {
+        (Some(_), _) if run.outputs().is_some() => Status::Finished,
+        (Some(reason), _) => {
+            failure = Failure::failed(reason.as_str(), spoken_reason(reason));
+            Status::Failed(&failure)
+        }
+        (None, Some(RunStatus::Running)) => Status::Running(&questions),
+        (None, _) if !questions.is_empty() => Status::Paused(&questions),
+        (None, _) => Status::Interrupted,
     };
     report::print(&report::object(Some(run), status));
 }

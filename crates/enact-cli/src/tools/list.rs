@@ -33,6 +33,7 @@ pub(crate) async fn execute(args: &ToolsArgs) -> Result<Exit, Failure> {
         Some(noted) => Servers::start(noted).await?,
         None => Servers::default(),
     };
+    let has_file = file.is_some();
     let sources = std::iter::repeat_n("built-in".to_owned(), own.len())
         .chain(std::iter::repeat_n("agent".to_owned(), agents.len()))
         .chain(servers.sources());
@@ -42,7 +43,10 @@ pub(crate) async fn execute(args: &ToolsArgs) -> Result<Exit, Failure> {
         specs.zip(sources).collect::<Vec<_>>()
     });
     servers.shutdown().await;
-    let listed = listed?;
+    let mut listed = listed?;
+    if has_file {
+        listed.push(completing(&agent)?);
+    }
     if args.json {
         report::print(&listed.iter().map(object).collect());
     } else {
@@ -50,6 +54,20 @@ pub(crate) async fn execute(args: &ToolsArgs) -> Result<Exit, Failure> {
         listed.iter().for_each(|one| show(&screen, one));
     }
     Ok(Exit::Success)
+}
+
+/// The tool by which the model ends a run of this agent, and what adds it.
+fn completing(agent: &Agent) -> Result<(ToolSpec, String), Failure> {
+    let failed = |error: Error| Failure::from(&error);
+    let mut builder = ReAct::builder(agent.signature.clone())
+        .completion(agent.asking.completion.unwrap_or_default());
+    if agent.reasoning.confidence == Some(true) {
+        builder = builder.confidence();
+    }
+    let shown = builder.build().map_err(failed)?;
+    let spec = shown.tools().last().cloned();
+    let missing = || Failure::failed("tools", "the agent has no way to end a run");
+    Ok((spec.ok_or_else(missing)?, "ends the run".to_owned()))
 }
 
 /// All built-in tools.

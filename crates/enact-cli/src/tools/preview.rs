@@ -10,6 +10,13 @@ use crate::secrets;
 /// The change that the call of a question would make, or why it would fail. None if it is not a call of
 /// a built-in tool that writes files.
 pub(crate) async fn change(run: &Run, question: &Question) -> Option<Result<FileChange, String>> {
+    let (run, question) = (run.clone(), question.clone());
+    let looking = tokio::task::spawn_blocking(move || change_now(&run, &question));
+    looking.await.ok()?
+}
+
+/// The same, read in this thread.
+pub(crate) fn change_now(run: &Run, question: &Question) -> Option<Result<FileChange, String>> {
     let call = &question.tool_call;
     let tools = run.tools();
     let tool = tools.iter().find(|tool| tool.name == call.name)?;
@@ -17,13 +24,12 @@ pub(crate) async fn change(run: &Run, question: &Question) -> Option<Result<File
         return None;
     }
     let folder = Agent::of_run(run.started()).ok()?.own.files?;
-    let (name, args) = (call.name.clone(), call.args.clone());
-    let looking = tokio::task::spawn_blocking(move || {
+    let looked = || {
         let files = Files::open(folder).map_err(|error| error.to_string())?;
-        let change = files.change(&name, &args);
+        let change = files.change(&call.name, &call.args);
         change.map_err(|error| error.to_string())
-    });
-    match looking.await.ok()? {
+    };
+    match looked() {
         Ok(change) => change.map(|mut change| {
             change.before = change.before.map(|text| secrets::redact(&text));
             change.after = secrets::redact(&change.after);

@@ -5,8 +5,8 @@ use std::time::Duration;
 use enact::tool::builtin::FileChange;
 use similar::{ChangeTag, TextDiff};
 
-use super::exact::{Extent, Line, Shown, bounded, broken};
-use super::screen::{Ink, Screen};
+use super::exact::{self, Extent, Line, Shown, bounded, broken};
+use super::screen::{Ink, Screen, Stream};
 use super::text::counted;
 
 /// The lines of context around a change.
@@ -58,11 +58,19 @@ pub(super) fn diff(
     Some((bounded(screen, rows, extent), size))
 }
 
+/// The diff of a change as text, if there is a file yet.
+pub(crate) fn plain_diff(change: &FileChange) -> Option<String> {
+    let screen = Screen::new(Stream::Nowhere);
+    let (shown, size) = diff(&screen, change, None, Extent::Ends)?;
+    let mut lines = vec![format!("{} ({size})", exact::spelled_out(&change.path))];
+    lines.extend(shown.rows.into_iter().map(|(row, _)| row));
+    Some(lines.join("\n"))
+}
+
 #[cfg(test)]
 mod tests {
     use enact::tool::builtin::Files;
 
-    use super::super::screen::Stream;
     use super::*;
 
     fn shown(before: &str, after: &str) -> (Vec<String>, String, bool) {

@@ -66,7 +66,12 @@ pub(crate) fn show_question(
 pub(crate) type Way = (&'static str, String);
 
 /// Shows that a question waits for an answer, the id by which it is answered, and the ways to do that.
-pub(crate) fn show_waiting(screen: &Screen, question: &Question, ways: &[Way]) {
+pub(crate) fn show_waiting(
+    screen: &Screen,
+    question: &Question,
+    change: Option<&Result<FileChange, String>>,
+    ways: &[Way],
+) {
     let call = &question.tool_call;
     let shown = screen.paint(Ink::Tool, &call_line(&call.name, &call.args));
     let mut sheet = Sheet::new(screen, Extent::Ends);
@@ -81,7 +86,7 @@ pub(crate) fn show_waiting(screen: &Screen, question: &Question, ways: &[Way]) {
     });
     let id = format!("id: {}", question.confirmation_id);
     sheet.line(format!("     {}", screen.paint(Ink::Quiet, &id)));
-    sheet.subject(question, None);
+    sheet.subject(question, change);
     for (what, line) in ways {
         sheet.line(format!("   {}", screen.paint(Ink::Quiet, what)));
         sheet.line(format!("     {line}"));

@@ -32,7 +32,7 @@ fn a_follow_up_is_told_what_was_said_before() {
     let said = chat(&server, &["--tools", "calculator"], lines);
     assert_eq!(said.code, 0, "{said:?}");
     // Outputs are for whoever reads the pipe, steps for people.
-    assert_eq!(said.stdout, "answer: forty-two\nanswer: forty-three\n");
+    assert_eq!(said.stdout, "forty-two\nforty-three\n");
     assert!(said.stderr.contains("I multiply.") && said.stderr.contains("done · 2 steps"));
     assert!(!said.stderr.contains("forty-three"), "{said:?}");
     let follow_up = asked(&server, 2);
@@ -122,7 +122,7 @@ fn a_saved_conversation_goes_on_in_run_and_in_chat() {
     ];
     assert_eq!(run(&server, args).said().code, 0);
     let said = chat(&server, &["--history", &file], "and hers?\n/undo\n/undo\n");
-    assert_eq!(said.stdout, "answer: red\n");
+    assert_eq!(said.stdout, "red\n");
     // Forgetting goes back into the conversation that was read.
     assert!(
         said.stderr.contains("forgot “my colour?”: no turn left"),
@@ -147,7 +147,7 @@ fn a_turn_that_fails_leaves_the_conversation_as_it_was() {
     ]);
     let said = chat(&server, &[], "first\nsecond\nthird\n");
     assert_eq!(said.code, 0, "{said:?}");
-    assert_eq!(said.stdout, "answer: one\nanswer: two\n");
+    assert_eq!(said.stdout, "one\ntwo\n");
     assert!(said.stderr.contains("error: ") && said.stderr.contains("too strange"));
     assert!(
         said.stderr
@@ -195,7 +195,7 @@ fn a_turn_that_needs_a_person_waits_and_can_be_resumed() {
     let args = ["--store", &store, "--files", &place];
     let said = chat(&server, &args, "hi\nwrite it\nnever read\n");
     assert_eq!(said.code, 3, "{said:?}");
-    assert_eq!(said.stdout, "answer: hello\n");
+    assert_eq!(said.stdout, "hello\n");
     assert_eq!(server.requests().len(), 2);
     let id = said.stderr.split("`enact resume ").nth(1).unwrap();
     let id = id.split([' ', '`']).next().unwrap();
@@ -221,7 +221,7 @@ fn further_inputs_come_on_lines_of_their_own_and_defaults_are_not_asked_for() {
     let signature = "question, k: int = 3, text -> answer";
     let said = chat(&server, &[signature], "which?\n/a text\nbad\n");
     assert_eq!(said.code, 2, "{said:?}");
-    assert_eq!(said.stdout, "answer: a\n");
+    assert_eq!(said.stdout, "a\n");
     assert!(
         said.stderr
             .contains("error: the lines ended before one came for `text`")
@@ -237,11 +237,7 @@ fn further_inputs_come_on_lines_of_their_own_and_defaults_are_not_asked_for() {
 fn an_input_of_the_wrong_type_is_told_and_nothing_is_sent() {
     let server = TestServer::start_blocking([answer("a")]);
     let said = chat(&server, &["number: int -> answer"], "many\n7\n");
-    assert_eq!(
-        (said.code, said.stdout.as_str()),
-        (0, "answer: a\n"),
-        "{said:?}"
-    );
+    assert_eq!((said.code, said.stdout.as_str()), (0, "a\n"), "{said:?}");
     assert!(
         said.stderr.contains("error: ") && said.stderr.contains("number"),
         "{said:?}"

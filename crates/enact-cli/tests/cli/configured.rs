@@ -150,6 +150,20 @@ fn the_agent_file_of_the_folder_is_found_by_itself() {
 }
 
 #[test]
+fn a_server_of_an_agent_finds_the_file_of_the_folder() {
+    let folder = TempDir::new().unwrap();
+    let text = "signature = \"place -> weather\"\nmodel = \"m\"\n";
+    std::fs::write(folder.path().join("agent.toml"), text).unwrap();
+    let server = TestServer::start_blocking([]);
+    let said = in_folder(asking(&server, ["mcp"]), folder.path());
+    assert!(said.stderr.contains("agent: ./agent.toml"), "{said:?}");
+    assert!(!said.stderr.contains("the signature"), "{said:?}");
+    let said = in_folder(asking(&server, ["mcp"]), &std::env::temp_dir());
+    assert_eq!(said.code, 2, "{said:?}");
+    assert!(said.error_line().contains("enact init"), "{said:?}");
+}
+
+#[test]
 fn truth_a_stored_key_is_for_its_owner_and_is_shown_nowhere() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("deep/keys.json");

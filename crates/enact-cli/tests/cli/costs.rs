@@ -64,6 +64,41 @@ fn the_built_in_price_of_a_hosted_model_is_an_estimate_with_its_date() {
 }
 
 #[test]
+fn prices_of_the_configuration_count_and_runs_have_a_column_of_costs() {
+    let place = Place::new();
+    let tape = recorded(&place, "gpt-5-foo");
+    let listed = || place.enact(["runs"]).said().stdout;
+    assert_eq!(replayed(&place, &tape, &[]).code, 0);
+    assert!(!listed().contains("COST"), "{}", listed());
+    let file = |name: &str, text: &str| {
+        let path = place.files.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    file("prices.json", r#"{"gpt-5-foo": {"input": 1, "output": 2}}"#);
+    let config = file("config.toml", "prices = \"prices.json\"\n");
+    let args = TASK
+        .into_iter()
+        .chain(["--replay", &tape, "--replay-loosely"]);
+    let command = enact(args).env("ENACT_CONFIG", &config);
+    let said = command.env("ENACT_STORE", &place.store()).said();
+    assert!(said.stderr.contains("· cost 0.1200 ·"), "{said:?}");
+    let text = listed();
+    let lines: Vec<&str> = text.lines().collect();
+    let header = lines[0].find("COST").unwrap();
+    assert_eq!(&lines[1][header..header + 6], "0.1200", "{text}");
+    assert_eq!(lines[2][header..header + 6].trim(), "", "{text}");
+    // Those of the command win.
+    let other = file("other.json", r#"{"gpt-5-foo": {"input": 2, "output": 4}}"#);
+    let args = TASK
+        .into_iter()
+        .chain(["--replay", &tape, "--replay-loosely"]);
+    let command = enact(args.chain(["--prices", &other])).env("ENACT_CONFIG", &config);
+    let said = command.env("ENACT_STORE", &place.store()).said();
+    assert!(said.stderr.contains("· cost 0.2400 ·"), "{said:?}");
+}
+
+#[test]
 fn a_budget_needs_a_price_that_is_known() {
     let place = Place::new();
     let tape = recorded(&place, "gpt-5-foo");

@@ -98,7 +98,7 @@ fn an_interrupt_cancels_the_run() {
     let said = Said::of(&child.wait_with_output().unwrap());
     assert_eq!(said.code, 1);
     let object = said.json();
-    assert_eq!(object["status"], "failed");
+    assert_eq!(object["status"], "cancelled");
     assert_eq!(object["termination_reason"], "cancelled");
     assert_eq!(object["error"]["kind"], "cancelled");
     assert_eq!(said.error_line(), "the run was cancelled");

@@ -53,7 +53,7 @@ fn damage(place: &Place, statement: &str) {
 fn a_list_has_a_header_and_says_how_to_answer() {
     let place = Place::new();
     let done = finished(&place);
-    let (run_id, _) = waiting(&place);
+    let (run_id, question) = waiting(&place);
     let said = listed(&place, &[]);
     let lines: Vec<&str> = said.stdout.lines().collect();
     let words = |line: &str| {
@@ -74,6 +74,7 @@ fn a_list_has_a_header_and_says_how_to_answer() {
         "{said:?}"
     );
     let how = format!("enact resume {}", ending(&run_id));
+    let how = format!("{how} · question {question}");
     assert!(lines[2].contains("may write_file(") && lines[2].ends_with(&how));
     assert_eq!(words(lines[3])[..2], [ending(&done), "finished"]);
     assert_eq!(lines.len(), 4, "{said:?}");

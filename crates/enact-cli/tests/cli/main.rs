@@ -21,6 +21,8 @@ mod json;
 #[cfg(unix)]
 mod killed;
 mod listed;
+#[cfg(unix)]
+mod live;
 mod local;
 #[cfg(unix)]
 mod mcp;
@@ -42,6 +44,7 @@ mod talking;
 mod telemetry;
 #[cfg(unix)]
 mod terminal;
+mod told;
 mod tools;
 mod trust;
 mod tuned;

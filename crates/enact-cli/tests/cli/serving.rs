@@ -72,6 +72,24 @@ async fn the_client_s_person_is_asked_before_the_agent_writes() {
     models.assert_complete();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_client_s_person_sees_what_a_write_would_change() {
+    let place = Place::new();
+    std::fs::write(place.files.path().join("a.txt"), "one\ntwo\n").unwrap();
+    let edit = json!({"path": "a.txt", "old_text": "two", "new_text": "TWO"});
+    let models = TestServer::start([Turn::call("edit_file", edit)]).await;
+    let server = serving(&models, &place).await;
+    let tools = server.tools();
+    let args = enact::values! { task: "Edit it." };
+    let context = ToolContext::detached("c");
+    let asked = tools.get("writer").unwrap().call(args, context).await;
+    let question = asked.unwrap_err().into_question().expect("a question");
+    for part in ["a.txt (1 line added, 1 removed)", "-two", "+TWO"] {
+        assert!(question.contains(part), "{part}: {question}");
+    }
+    server.shutdown().await;
+}
+
 #[test]
 fn serving_ends_well_when_the_client_hangs_up_and_says_what_is_wrong_otherwise() {
     let models = TestServer::start_blocking([]);

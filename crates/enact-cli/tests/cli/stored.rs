@@ -357,7 +357,7 @@ fn ctrl_c_leaves_a_kept_run_to_be_resumed() {
     let object = said.json();
     assert_eq!(
         (&object["status"], &object["pending"]),
-        (&json!("paused"), &json!([]))
+        (&json!("interrupted"), &json!([]))
     );
     let run_id = object["run_id"].as_str().unwrap().to_owned();
     let said = place.enact(["resume", &run_id, "--json"]).said();

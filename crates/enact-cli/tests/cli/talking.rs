@@ -75,16 +75,46 @@ fn a_turn_is_asked_again() {
     let lines = "/retry\nfirst\nsecond\n/retry\nthird\n/retry\n";
     let said = said(&server, &data, &[], lines);
     assert!(said.stderr.contains("there is no turn to ask again"));
-    assert_eq!(
-        said.stdout,
-        "answer: one\nanswer: two\nanswer: better\nanswer: three\n"
-    );
+    assert_eq!(said.stdout, "one\ntwo\nbetter\nthree\n");
     let again = asked(&server, 2);
     assert!(again.contains("first") && again.contains("second") && !again.contains("two"));
     // One that failed is asked again after the same turns.
     let last = asked(&server, 4);
     assert_eq!(last, asked(&server, 3));
     assert!(last.contains("better") && last.contains("third"), "{last}");
+}
+
+#[test]
+fn a_quiet_conversation_prints_outputs_alone() {
+    let data = TempDir::new().unwrap();
+    let server = TestServer::start_blocking([answer("one"), answer("two")]);
+    let said = said(&server, &data, &["--quiet"], "first\nsecond\n");
+    assert_eq!(
+        (said.stdout.as_str(), said.stderr.as_str()),
+        ("one\ntwo\n", "")
+    );
+}
+
+#[test]
+fn an_image_is_attached_where_the_signature_takes_one() {
+    let data = TempDir::new().unwrap();
+    let file = data.path().join("x.png");
+    std::fs::write(&file, b"\x89PNG\r\n\x1a\n...").unwrap();
+    let file = file.to_string_lossy();
+    let server = TestServer::start_blocking([answer("a cat"), answer("a dog")]);
+    let arrow = "question, photo: image -> answer";
+    // In the line of the question, or as the answer to the prompt of its own.
+    let lines = format!("what is @{file}?\nand this?\n@{file}\n");
+    let told = said(&server, &data, &[arrow], &lines);
+    assert_eq!(told.stdout, "a cat\na dog\n", "{told:?}");
+    for index in [0, 1] {
+        let sent = asked(&server, index);
+        assert!(sent.contains("data:image/png;base64,iVBORw0KGgo"), "{sent}");
+    }
+    let server = TestServer::start_blocking([]);
+    let said = said(&server, &data, &[], &format!("what is @{file}?\n"));
+    assert!(said.stderr.contains("no image input"), "{said:?}");
+    assert!(said.stderr.contains("nothing was sent"), "{said:?}");
 }
 
 #[test]
@@ -96,7 +126,7 @@ fn the_content_of_a_file_becomes_part_of_the_message() {
     let server = TestServer::start_blocking([answer("one"), answer("two")]);
     let lines = format!("what says @{file}?\nhi @nobody\nhi @@nobody and me@example.org\n");
     let said = said(&server, &data, &[], &lines);
-    assert_eq!(said.stdout, "answer: one\nanswer: two\n");
+    assert_eq!(said.stdout, "one\ntwo\n");
     assert!(said.stderr.contains("(16 characters)"), "{said:?}");
     assert!(
         said.stderr.contains("there is no file `nobody`"),

@@ -3,10 +3,13 @@
 //! For those who write clients: every client of enact tells failures with [`Failures`], so that
 //! they have the same kinds and the same words whatever the provider.
 
+mod words;
+
 use std::time::Duration;
 
 use serde_json::Value;
 
+pub use self::words::{KeyOrigin, Words};
 use super::{ModelError, ModelErrorKind, Request, ResponseFormat};
 
 /// How much of a server's own words is repeated.
@@ -80,43 +83,33 @@ pub enum Limit {
     Total,
 }
 
-/// How a client names what it needs.
-#[derive(Debug, Clone, Copy)]
-pub struct Words<'a> {
-    /// What kind of server it speaks to, such as `an OpenAI-compatible chat-completions server`.
-    pub server: &'a str,
-    /// The variable that holds the key.
-    pub key_variable: &'a str,
-    /// The method that takes the key.
-    pub key_method: &'a str,
-}
-
 /// Makes errors about requests to one server.
 #[derive(Debug, Clone, Copy)]
 pub struct Failures<'a> {
     model: &'a str,
     base_url: &'a str,
     words: Words<'a>,
-    has_key: bool,
+    key: Option<KeyOrigin<'a>>,
     secrets: &'a [&'a str],
     /// What a server that gives no reason is thought to refuse.
     suspect: Option<ModelErrorKind>,
 }
 
 impl<'a> Failures<'a> {
-    /// Errors about a model at a server; `base_url` is shown, `secrets` are never repeated.
+    /// Errors about a model at a server. `base_url` is shown, and so is where the key comes from if one
+    /// is sent; `secrets` are never repeated.
     pub fn new(
         model: &'a str,
         base_url: &'a str,
         words: Words<'a>,
-        has_key: bool,
+        key: Option<KeyOrigin<'a>>,
         secrets: &'a [&'a str],
     ) -> Self {
         Self {
             model,
             base_url,
             words,
-            has_key,
+            key,
             secrets,
             suspect: None,
         }
@@ -321,24 +314,19 @@ impl<'a> Failures<'a> {
 
     fn refused_key(&self, status: u16, told: &str) -> String {
         let base_url = self.base_url;
-        let Words {
-            key_variable: variable,
-            key_method: method,
-            ..
-        } = self.words;
-        match (self.has_key, status) {
-            (false, _) => format!(
-                "`{base_url}` wants an API key and none was sent{told}: set {variable}, or give \
-                 the key with `{method}`"
+        let Some(origin) = self.key else {
+            return format!(
+                "`{base_url}` wants an API key and none was sent{told}: {}",
+                self.words.to_give_a_key()
+            );
+        };
+        let (key, to_do) = (self.words.key_from(origin), self.words.to_replace(origin));
+        match status {
+            403 => format!(
+                "`{base_url}` does not allow this with {key}{told}: check what the key may do, or \
+                 {to_do}"
             ),
-            (true, 403) => format!(
-                "`{base_url}` does not allow this with the API key that was sent{told}: check \
-                 what the key in {variable} may do, or give another with `{method}`"
-            ),
-            (true, _) => format!(
-                "`{base_url}` refused the API key{told}: check {variable}, or give another key \
-                 with `{method}`"
-            ),
+            _ => format!("`{base_url}` refused {key}{told}: {to_do}"),
         }
     }
 

@@ -1,9 +1,20 @@
 //! Messages on their way to a model, and the append-only prompt they form.
 
 use std::borrow::Cow;
+use std::io;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+
+/// How the files of images begin that models read.
+const KINDS: [(&[u8], &str); 3] = [
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF8", "image/gif"),
+];
 
 /// A picture, by reference or by value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -29,6 +40,54 @@ impl Image {
             media_type: media_type.into(),
             source: ImageSource::Base64(data.into()),
         }
+    }
+
+    /// The image in these bytes: PNG, JPEG, GIF or WebP, as their beginning says. `None` for anything
+    /// else.
+    ///
+    /// ```
+    /// use enact::model::Image;
+    ///
+    /// let image = Image::from_bytes(b"GIF89a...").unwrap();
+    /// assert_eq!(image.media_type, "image/gif");
+    /// assert!(Image::from_bytes(b"some text").is_none());
+    /// ```
+    pub fn from_bytes(bytes: impl AsRef<[u8]>) -> Option<Self> {
+        let bytes = bytes.as_ref();
+        let known = KINDS.iter().find(|(begin, _)| bytes.starts_with(begin));
+        let is_webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
+        let media_type = match known {
+            Some((_, media_type)) => media_type,
+            None if is_webp => "image/webp",
+            None => return None,
+        };
+        Some(Self::from_base64(STANDARD.encode(bytes), media_type))
+    }
+
+    /// The image in a file.
+    ///
+    /// ```
+    /// use enact::model::Image;
+    ///
+    /// # fn main() -> std::io::Result<()> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("cat.gif");
+    /// # std::fs::write(&path, b"GIF89a...")?;
+    /// let image = Image::from_file(&path)?;
+    /// assert_eq!(image.media_type, "image/gif");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the file can't be read, or isn't a PNG, JPEG, GIF or WebP image.
+    pub fn from_file(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
+        let unknown = || {
+            let message = format!("`{}` is not a PNG, JPEG, GIF or WebP image", path.display());
+            io::Error::new(io::ErrorKind::InvalidData, message)
+        };
+        Self::from_bytes(std::fs::read(path)?).ok_or_else(unknown)
     }
 
     /// The picture as a URL: its own, or a `data:` URL.

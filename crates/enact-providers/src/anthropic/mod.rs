@@ -80,7 +80,7 @@ impl Service for Messages {
     fn words(&self) -> Words<'_> {
         Words {
             server: "a server that speaks Anthropic's messages",
-            key_variable: "ANTHROPIC_API_KEY",
+            key_variable: Some(Self::KEY_VARIABLE),
             key_method: "Anthropic::with_api_key",
         }
     }
@@ -95,6 +95,7 @@ impl Protocol for Messages {
 
     const HOST: &'static str = "api.anthropic.com";
     const ENDPOINT: &'static str = "/messages";
+    const KEY_VARIABLE: &'static str = "ANTHROPIC_API_KEY";
     const BASE_URL_VARIABLE: &'static str = "ANTHROPIC_BASE_URL";
     const KEY_SCHEME: &'static str = "";
 

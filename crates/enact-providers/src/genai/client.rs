@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use enact_core::LanguageModel;
-use enact_core::model::failure::Words;
+use enact_core::model::failure::{KeyOrigin, Words};
 use enact_core::model::{
     Capabilities, Delivery, ModelError, ModelInfo, ReplyStream, ReplyWriter, Request, cut_endless,
     max_reply_bytes, write_reply,
@@ -22,7 +22,7 @@ use super::failure;
 use super::reply::Reading;
 use super::request;
 use crate::http::{Address, Client, Clock, DecodeError, Service, bad_address, no_client};
-use crate::provider::Provider;
+use crate::provider::{Provider, environment, given};
 use crate::split;
 
 /// A model that is asked through genai, always by its streaming call.
@@ -53,7 +53,7 @@ pub struct Through {
     kind: AdapterKind,
     /// What errors call its servers.
     server: String,
-    key_variable: &'static str,
+    key_variable: Option<&'static str>,
 }
 
 impl Genai {
@@ -71,11 +71,11 @@ impl Genai {
             return Err(crate::name::unknown(provider));
         };
         let client = Self::through(kind, model)?;
-        let key = known
-            .key_variable()
-            .and_then(|name| std::env::var(name).ok());
-        Ok(match key.filter(|key| !key.trim().is_empty()) {
-            Some(key) => client.with_api_key(key),
+        let Some(variable) = known.key_variable() else {
+            return Ok(client);
+        };
+        Ok(match given(&environment, variable) {
+            Some(key) => client.with_secret(key.into(), KeyOrigin::Variable(variable)),
             None => client,
         })
     }
@@ -141,7 +141,7 @@ impl Through {
         Self {
             kind,
             server: format!("a server for `{name}`"),
-            key_variable: key_variable.unwrap_or("the provider's variable"),
+            key_variable,
         }
     }
 }

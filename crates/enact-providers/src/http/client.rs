@@ -4,7 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::OnceLock;
 
-use enact_core::model::failure::{Failures, Words};
+use enact_core::model::failure::{Failures, KeyOrigin, Words};
 use enact_core::model::{
     Capabilities, LanguageModel, ModelError, ModelErrorKind, ModelInfo, Reply, ReplyStream,
     Request, Timeouts,
@@ -28,6 +28,9 @@ pub struct Client<S> {
     pub(crate) model: String,
     pub(crate) address: Address,
     pub(crate) api_key: Option<SecretString>,
+    key_origin: KeyOrigin<'static>,
+    /// The variable that can hold the key, if it is another one than the service usually has.
+    key_variable: Option<Option<&'static str>>,
     headers: HeaderMap,
     pub(crate) timeouts: Timeouts,
     /// How many bytes a reply holds at most, if that is not left to the tokens asked for.
@@ -75,8 +78,8 @@ impl<P: Protocol> Client<P> {
             };
             client = client.with_base_url(base_url).map_err(note)?;
         }
-        if let Some(key) = given(client.service.words().key_variable) {
-            client = client.with_api_key(key);
+        if let Some(key) = given(P::KEY_VARIABLE) {
+            client = client.with_secret(key.into(), KeyOrigin::Variable(P::KEY_VARIABLE));
         }
         Ok(client)
     }
@@ -126,6 +129,8 @@ impl<S: Service> Client<S> {
             model: model.into(),
             address,
             api_key: None,
+            key_origin: KeyOrigin::Given,
+            key_variable: None,
             headers: HeaderMap::new(),
             timeouts: Timeouts::default(),
             max_reply_bytes: None,
@@ -150,15 +155,31 @@ impl<S: Service> Client<S> {
     /// The same with a key.
     #[must_use]
     pub fn with_api_key(self, key: impl Into<String>) -> Self {
-        self.with_secret(key.into().into())
+        self.with_secret(key.into().into(), KeyOrigin::Given)
     }
 
-    pub(crate) fn with_secret(mut self, key: SecretString) -> Self {
+    /// The same with a key that comes from somewhere.
+    pub(crate) fn with_secret(mut self, key: SecretString, origin: KeyOrigin<'static>) -> Self {
+        self.key_origin = origin;
         // Keys read from files end in a line break, which no header can carry.
         let key = key.expose_secret().trim();
         self.api_key = (!key.is_empty()).then(|| key.into());
         self.sent_headers = OnceLock::new();
         self
+    }
+
+    /// The same for a provider whose key is in this variable.
+    pub(crate) fn with_key_variable(mut self, variable: Option<&'static str>) -> Self {
+        self.key_variable = Some(variable);
+        self
+    }
+
+    fn words(&self) -> Words<'_> {
+        let words = self.service.words();
+        Words {
+            key_variable: self.key_variable.unwrap_or(words.key_variable),
+            ..words
+        }
     }
 
     /// The same with other capabilities: what is known of the provider unless told.
@@ -205,14 +226,17 @@ impl<S: Service> Client<S> {
         let mut secrets: Vec<&str> = secrets.chain(tokens).collect();
         // The longest first, so that one inside another leaves no rest.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        let has_key = key.is_some() || self.headers.contains_key(S::KEY_HEADER);
-        let words = self.service.words();
+        let origin = match self.headers.contains_key(S::KEY_HEADER) {
+            true => Some(KeyOrigin::Header),
+            false => key.map(|_| self.key_origin),
+        };
+        let words = self.words();
         let base_url = self.address.base_url();
         make(Failures::new(
             &self.model,
             base_url,
             words,
-            has_key,
+            origin,
             &secrets,
         ))
     }
@@ -261,17 +285,10 @@ impl<P: Protocol> Client<P> {
         if let Some(key) = &self.api_key {
             let key = format!("{}{}", P::KEY_SCHEME, key.expose_secret());
             let mut value = HeaderValue::from_str(&key).map_err(|_| {
-                let Words {
-                    key_variable,
-                    key_method,
-                    ..
-                } = self.service.words();
+                let to_do = self.words().to_replace(self.key_origin);
                 ModelError::new(
                     ModelErrorKind::Authentication,
-                    format!(
-                        "the API key has characters that no key has: copy it again into \
-                         {key_variable} or `{key_method}`"
-                    ),
+                    format!("the API key has characters that no key has: {to_do}"),
                 )
             })?;
             value.set_sensitive(true);

@@ -37,6 +37,8 @@ pub trait Protocol: Service + Default + 'static {
     const HOST: &'static str;
     /// The path behind the base URL.
     const ENDPOINT: &'static str;
+    /// The variable that holds the key.
+    const KEY_VARIABLE: &'static str;
     /// The variable that names another address.
     const BASE_URL_VARIABLE: &'static str;
     /// What stands before the key in its header.

@@ -196,7 +196,7 @@ impl Service for ChatCompletions {
     fn words(&self) -> Words<'_> {
         Words {
             server: "an OpenAI-compatible chat-completions server",
-            key_variable: "OPENAI_API_KEY",
+            key_variable: Some(Self::KEY_VARIABLE),
             key_method: "OpenAi::with_api_key",
         }
     }
@@ -215,6 +215,7 @@ impl Protocol for ChatCompletions {
 
     const HOST: &'static str = "api.openai.com";
     const ENDPOINT: &'static str = "/chat/completions";
+    const KEY_VARIABLE: &'static str = "OPENAI_API_KEY";
     const BASE_URL_VARIABLE: &'static str = "OPENAI_BASE_URL";
     const KEY_SCHEME: &'static str = "Bearer ";
 

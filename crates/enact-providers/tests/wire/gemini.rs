@@ -357,7 +357,7 @@ async fn a_key_that_is_missing_or_refused_is_explained() {
         json!({"error": {"code": 403, "message": format!("key {} not valid", crate::KEY)}});
     let error = error_of(MODEL, Turn::status(403).body(report.to_string())).await;
     assert_eq!(error.kind(), ModelErrorKind::Authentication);
-    assert!(error.to_string().contains("GEMINI_API_KEY"), "{error}");
+    assert!(error.to_string().contains("Genai::with_api_key"), "{error}");
 
     let keyless = Genai::model(MODEL).unwrap().with_api_key("");
     let error = keyless.complete(ask("hi")).await.unwrap_err();

@@ -163,7 +163,10 @@ async fn a_refused_key_is_explained_and_never_shown() {
     let model = client(&server).with_api_key(KEY);
     let error = model.complete(ask("hi")).await.unwrap_err();
     assert_eq!(error.kind(), ModelErrorKind::Authentication);
-    assert!(error.to_string().contains("ANTHROPIC_API_KEY"), "{error}");
+    assert!(
+        error.to_string().contains("Anthropic::with_api_key"),
+        "{error}"
+    );
     let shown = format!("{error} {error:?} {model:?}");
     assert!(!shown.contains(KEY), "{shown}");
 

@@ -192,7 +192,10 @@ async fn a_refused_key_is_explained_and_never_shown() {
     let model = client(&server).with_api_key(KEY);
     let error = model.complete(ask("hi")).await.unwrap_err();
     assert_eq!(error.kind(), ModelErrorKind::Authentication);
-    assert!(error.to_string().contains("OPENAI_API_KEY"), "{error}");
+    assert!(
+        error.to_string().contains("OpenAi::with_api_key"),
+        "{error}"
+    );
     let shown = format!("{} {model:?}", everything(&error));
     assert!(!shown.contains(KEY), "{shown}");
     assert!(!shown.contains("cdef"), "{shown}");

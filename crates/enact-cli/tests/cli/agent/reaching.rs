@@ -180,6 +180,7 @@ fn the_tools_of_a_file_are_listed_with_their_sources_and_rules() {
             "never"
         ]));
     }
+    expected.push(json!(["submit", "ends the run", "effectful", "never"]));
     assert_eq!(rows, expected);
     let times: Vec<&Value> = listed.iter().map(|tool| &tool["timeout_s"]).collect();
     assert_eq!(times[1], &json!(5.0));

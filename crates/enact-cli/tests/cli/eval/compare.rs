@@ -53,3 +53,14 @@ fn two_reports_side_by_side() {
     assert_eq!(said.code, 2, "{said:?}");
     assert!(said.error_line().contains("is no report"), "{said:?}");
 }
+
+#[test]
+fn a_quiet_evaluation_prints_the_report_alone() {
+    let bench = Bench::doubling(0..2);
+    let server = TestServer::answering_blocking(doubles);
+    let loud = bench.eval(&server, []).said();
+    assert!(loud.stderr.contains("2/2 "), "{loud:?}");
+    let quiet = bench.eval(&server, ["--quiet", "--fresh"]).said();
+    assert_eq!((quiet.code, quiet.stderr.as_str()), (0, ""), "{quiet:?}");
+    assert!(quiet.stdout.contains("accuracy"), "{quiet:?}");
+}

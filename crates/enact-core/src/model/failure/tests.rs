@@ -7,10 +7,11 @@ const KEY: &str = "sk-secret-0123456789";
 fn failures() -> Failures<'static> {
     let words = Words {
         server: "a chat server",
-        key_variable: "OPENAI_API_KEY",
+        key_variable: Some("OPENAI_API_KEY"),
         key_method: "OpenAi::with_api_key",
     };
-    Failures::new("m1", "http://host/v1", words, true, &[KEY])
+    let key = KeyOrigin::Variable("OPENAI_API_KEY");
+    Failures::new("m1", "http://host/v1", words, Some(key), &[KEY])
 }
 
 fn kind_of(status: u16, body: &str) -> ModelErrorKind {
@@ -127,7 +128,7 @@ fn the_servers_words_are_bounded_and_without_secrets() {
 #[test]
 fn a_missing_key_is_told_from_a_wrong_one() {
     let without = Failures {
-        has_key: false,
+        key: None,
         ..failures()
     };
     let text = without.status(401, None, b"").to_string();
@@ -153,4 +154,27 @@ fn the_wish_to_wait_is_read_in_every_form() {
     assert_eq!(past, Some(Duration::ZERO));
     let future = wait("retry-after", "Fri, 31 Dec 2100 23:59:59 GMT");
     assert!(future > Some(Duration::from_secs(86_400)));
+}
+
+#[test]
+fn a_refused_key_is_named_by_where_it_comes_from() {
+    let refused = |key, status| {
+        let failures = Failures {
+            key: Some(key),
+            ..failures()
+        };
+        failures.status(status, None, b"").to_string()
+    };
+    for (key, words) in [
+        (KeyOrigin::Given, "`OpenAi::with_api_key`"),
+        (KeyOrigin::Header, "`with_header`"),
+        (KeyOrigin::Variable("GROQ_API_KEY"), "GROQ_API_KEY"),
+        (KeyOrigin::Stored("groq"), "`enact keys set groq`"),
+    ] {
+        for status in [401, 403] {
+            let text = refused(key, status);
+            assert!(text.contains(words), "{text}");
+            assert!(!text.contains("OPENAI_API_KEY"), "{text}");
+        }
+    }
 }
