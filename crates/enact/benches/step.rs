@@ -73,8 +73,9 @@ fn step(state: &mut RunState, observation: &str) {
         panic!("a model call")
     };
     divan::black_box(&call.request);
-    drop(call);
-    let event = state.read(Ok(reply()), Duration::ZERO).event(state, []);
+    let read = state.read(call.predictor, Ok(reply()), Duration::ZERO);
+    drop(call.request);
+    let event = read.event(state, []);
     apply(state, event);
     let Next::Tools(calls) = state.next() else {
         panic!("a tool call")

@@ -5,7 +5,7 @@ use super::refusal::Recovery;
 use super::state::{CallState, CallStatus, Phase, RunState};
 use crate::model::ModelErrorKind;
 use crate::run::{
-    Call, Change, Event, PlannedCall, PredictorName, Reading, Record, Replied, StepOutcome,
+    Call, Change, Event, PredictorName, Reading, Record, Replied, StepCall, StepOutcome,
     TerminationReason, transcript,
 };
 use crate::signature::Values;
@@ -63,7 +63,7 @@ impl RunState {
                 ..
             } => self.fold_adapter(predictor, capabilities),
             Change::CallStarted { call } => self.fold_start(call),
-            Change::CallDone { call, cost, .. } => self.fold_done(call, cost),
+            Change::CallDone { call } => self.fold_done(call),
             Change::Noticed { about, text } => {
                 self.notices.retain(|(waiting, _)| *waiting != about);
                 self.told.insert(about);
@@ -132,12 +132,14 @@ impl RunState {
         }
     }
 
-    fn fold_done(&mut self, call: usize, cost: f64) {
-        self.spent.cost += cost;
-        let step = self.last_step();
-        let done = step.and_then(|step| step.calls[call].done.as_ref());
-        let is_large =
-            done.is_some_and(|done| !done.from_record && self.is_to_condense(&done.observation));
+    fn fold_done(&mut self, call: usize) {
+        let given = self.last_step().and_then(|step| step.calls.get(call));
+        let Some((given, done)) = given.and_then(|given| Some((given, given.done.as_ref()?)))
+        else {
+            return;
+        };
+        let is_large = !given.from_record && self.is_to_condense(&done.observation);
+        self.spent.cost += done.cost;
         if let Some(call) = self.calls_mut().get_mut(call) {
             call.is_large = is_large;
             call.set_status(CallStatus::Done);
@@ -223,7 +225,7 @@ impl RunState {
         }
     }
 
-    fn plan(&self, planned: &PlannedCall) -> CallState {
+    fn plan(&self, planned: &StepCall) -> CallState {
         let status = match &planned.refusal {
             Some(_) => CallStatus::Done,
             None if planned.confirm || self.always_needs_approval(&planned.call) => {

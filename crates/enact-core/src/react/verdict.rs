@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::check;
 use super::program::Program;
-use crate::run::{Call, PlannedCall, Reading, Replied, StepOutcome};
+use crate::run::{Call, Reading, Replied, StepCall, StepOutcome};
 use crate::signature::Values;
 use crate::tool::Confirmation;
 
@@ -59,7 +59,7 @@ impl Program {
 
     /// The call as it is after what was said of it. It is written down with the call, so a resumed run
     /// does not ask again.
-    pub(super) fn checked(&self, planned: &mut PlannedCall, said: CallCheck, is_allowed: bool) {
+    pub(super) fn checked(&self, planned: &mut StepCall, said: CallCheck, is_allowed: bool) {
         planned.confirm |= said.asks && !is_allowed && self.asks_of_some(&planned.call.name);
         let refusal = match said.verdict {
             Verdict::Allow => None,

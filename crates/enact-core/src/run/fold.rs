@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use super::asked::AskedQuestion;
-use super::event::{
-    Asked, Event, PredictorName, Reading, Record, Replied, TerminationReason, ToolFinished,
-};
+use super::event::{Asked, Event, PredictorName, Reading, Record, Replied, TerminationReason};
 use super::history::{Call, Observation};
 use super::question::{ConfirmationStatus, Decision, Question, QuestionKind};
 use super::started::Started;
-use super::step::{Change, Done, Remark, Step};
+use super::step::{Change, Remark, Step};
+use super::step_call::Done;
 use crate::model::Usage;
 use crate::signature::Values;
 
@@ -81,22 +80,14 @@ impl Folded {
                     None => Change::Nothing,
                 }
             }
-            Event::ToolFinished(finished) => self.finished(index, record, finished),
+            Event::ToolFinished(done) => {
+                self.usage += done.usage;
+                self.tools_cost += done.cost;
+                self.done(index, done.clone(), false)
+            }
             Event::Recalled { call_id, answer } => {
-                self.use_answers(call_id);
-                let observation = self.answer(*answer);
-                match self.call(call_id) {
-                    Some((call, step)) => {
-                        let done = Done::recalled(observation, record.at, index);
-                        step.calls[call].done = Some(done);
-                        Change::CallDone {
-                            call,
-                            usage: Usage::default(),
-                            cost: 0.0,
-                        }
-                    }
-                    None => Change::Nothing,
-                }
+                let done = Done::new(call_id, self.answer(*answer));
+                self.done(index, done, true)
             }
             Event::Noticed { about, text } => {
                 let (about, text) = (*about, text.clone());
@@ -186,10 +177,8 @@ impl Folded {
                 self.outputs = Some(declared.collect());
             }
             Reading::Condensed { call_id, summary } => {
-                if let Some((call, step)) = self.call(call_id)
-                    && let Some(done) = &mut step.calls[call].done
-                {
-                    done.summary = Some(summary.clone());
+                if let Some((call, step)) = self.call(call_id) {
+                    step.calls[call].summary = Some(summary.clone());
                 }
             }
             _ => {}
@@ -201,18 +190,15 @@ impl Folded {
         Change::Reply(replied.clone())
     }
 
-    fn finished(&mut self, index: usize, record: &Record, finished: &ToolFinished) -> Change {
-        self.usage += finished.usage;
-        self.tools_cost += finished.cost;
-        self.use_answers(&finished.call_id);
-        match self.call(&finished.call_id) {
+    /// The record at this index says what a call gave.
+    fn done(&mut self, index: usize, done: Done, from_record: bool) -> Change {
+        self.use_answers(&done.call_id);
+        match self.call(&done.call_id) {
             Some((call, step)) => {
-                step.calls[call].done = Some(Done::of(finished, record.at, index));
-                Change::CallDone {
-                    call,
-                    usage: finished.usage,
-                    cost: finished.cost,
-                }
+                let given = &mut step.calls[call];
+                given.give(done, index);
+                given.from_record = from_record;
+                Change::CallDone { call }
             }
             None => Change::Nothing,
         }
@@ -281,10 +267,9 @@ impl Folded {
 
     /// What the record of an answer holds.
     fn answer(&self, position: u64) -> Arc<Observation> {
-        let calls = self.steps.iter().rev().flat_map(|step| &step.calls);
-        let mut done = calls.filter_map(|call| call.done.as_ref());
-        let known = done.find(|done| done.record as u64 == position);
-        match known {
+        let mut calls = self.steps.iter().rev().flat_map(|step| &step.calls);
+        let known = calls.find(|call| call.done.is_some() && call.record as u64 == position);
+        match known.and_then(|call| call.done.as_ref()) {
             Some(done) => done.observation.clone(),
             None => Arc::new(Observation::error("the answer is lost")),
         }

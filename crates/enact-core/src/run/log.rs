@@ -7,7 +7,7 @@ use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::asked::AskedQuestion;
-use super::event::{Event, FORMAT, Record, TerminationReason, ToolFinished};
+use super::event::{Event, FORMAT, Record, TerminationReason};
 use super::fold::Folded;
 use super::history::{Entry, History, Observation};
 use super::question::{ConfirmationStatus, Question};
@@ -323,7 +323,7 @@ impl Run {
                 };
                 let text = format!("Error executing {name}: the run was cancelled, and {what}");
                 let id = call.call.id.clone();
-                Event::ToolFinished(ToolFinished::new(id, Observation::error(text)))
+                Event::tool_decided(id, Observation::error(text))
             })
             .collect();
         events.push(Event::Failed {

@@ -1,14 +1,12 @@
 //! Steps: what a log folds into. Every view of a run is computed from them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::event::{
-    Notice, PlannedCall, PredictorName, Reading, Replied, StepOutcome, Stepped, TerminationReason,
-    ToolFinished,
+    Notice, PredictorName, Reading, Replied, StepOutcome, Stepped, TerminationReason,
 };
-use super::history::{Call, Observation};
-use crate::model::{Capabilities, ModelErrorKind, Usage};
+use super::step_call::StepCall;
+use crate::model::{Capabilities, ModelErrorKind};
 use crate::signature::Values;
 use crate::time::Timestamp;
 
@@ -26,40 +24,6 @@ pub struct Step {
     pub calls: Vec<StepCall>,
     /// What happened after it and before the next step, beside its calls.
     pub after: Vec<Remark>,
-    /// The index of its record.
-    pub(crate) record: usize,
-}
-
-/// A call of a step.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct StepCall {
-    /// The call as it was decided: what the model wrote, or what a person made of it.
-    pub call: Arc<Call>,
-    /// Why it does not run: what the model is told instead.
-    pub refusal: Option<String>,
-    /// How often it was started.
-    pub attempts: usize,
-    /// Whether its tool asked a person for something.
-    pub has_asked: bool,
-    /// What it gave, once it has.
-    pub done: Option<Done>,
-}
-
-/// What a call of a step gave.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Done {
-    /// What it gave.
-    pub observation: Arc<Observation>,
-    /// What prompts show in place of an observation that is too large for them.
-    pub summary: Option<String>,
-    /// How long it took.
-    pub duration: Duration,
-    /// Whether it was not run, because the answer was known.
-    pub from_record: bool,
-    /// When it was written down.
-    pub at: Timestamp,
     /// The index of its record.
     pub(crate) record: usize,
 }
@@ -120,10 +84,6 @@ pub enum Change {
     CallDone {
         /// Which.
         call: usize,
-        /// What it spent on models of its own.
-        usage: Usage,
-        /// What that cost.
-        cost: f64,
     },
     /// A person is asked.
     Asked {
@@ -187,7 +147,7 @@ impl Step {
         Self {
             number,
             at,
-            calls: stepped.calls.iter().map(StepCall::new).collect(),
+            calls: stepped.calls.clone(),
             after: Vec::new(),
             record,
             replied,
@@ -229,70 +189,12 @@ impl Step {
     }
 }
 
-impl StepCall {
-    fn new(planned: &PlannedCall) -> Self {
-        Self {
-            call: planned.call.clone(),
-            refusal: planned.refusal.clone(),
-            attempts: 0,
-            has_asked: false,
-            done: None,
-        }
-    }
-
-    /// Whether it may still give something.
-    pub fn is_open(&self) -> bool {
-        self.refusal.is_none() && self.done.is_none()
-    }
-
-    /// What it gave, as transcripts show it: what the model was told, if the call was refused.
-    pub fn observation(&self) -> Option<Observation> {
-        if let Some(refusal) = &self.refusal {
-            return Some(Observation::error(refusal.clone()));
-        }
-        let done = self.done.as_ref()?;
-        let mut observation = (*done.observation).clone();
-        observation.summary.clone_from(&done.summary);
-        Some(observation)
-    }
-
-    /// Whether what it gave is an error.
-    pub fn is_error(&self) -> bool {
-        let done = self.done.as_ref();
-        self.refusal.is_some() || done.is_some_and(|done| done.observation.is_error)
-    }
-}
-
 impl Remark {
     /// The reply, if it is one.
     pub fn replied(&self) -> Option<&Arc<Replied>> {
         match self {
             Self::Reply { replied, .. } => Some(replied),
             _ => None,
-        }
-    }
-}
-
-impl Done {
-    pub(super) fn of(finished: &ToolFinished, at: Timestamp, record: usize) -> Self {
-        Self {
-            observation: finished.observation.clone(),
-            summary: None,
-            duration: finished.duration,
-            from_record: false,
-            at,
-            record,
-        }
-    }
-
-    pub(super) fn recalled(observation: Arc<Observation>, at: Timestamp, record: usize) -> Self {
-        Self {
-            observation,
-            summary: None,
-            duration: Duration::ZERO,
-            from_record: true,
-            at,
-            record,
         }
     }
 }

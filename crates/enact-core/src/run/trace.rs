@@ -8,7 +8,8 @@ use super::event::{PredictorName, Reading, Replied, Standing, StepOutcome, Termi
 use super::history::{Call, Observation};
 use super::log::Run;
 use super::repair::Repair;
-use super::step::{Remark, Step, StepCall};
+use super::step::{Remark, Step};
+use super::step_call::StepCall;
 use super::trajectory::COMPLETED;
 use crate::model::Usage;
 use crate::signature::Values;
@@ -218,6 +219,6 @@ fn action(run: &Run, step: &Step, call: &StepCall) -> Action {
         },
         duration: done.map(|done| done.duration).unwrap_or_default(),
         attempts: call.attempts,
-        from_record: done.is_some_and(|done| done.from_record),
+        from_record: call.from_record,
     }
 }

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use super::event::{PredictorName, Reading, Replied, StepOutcome};
 use super::history::{Entry, Observation, ToolResult};
 use super::log::Run;
-use super::step::{Remark, Step, StepCall};
+use super::step::{Remark, Step};
+use super::step_call::StepCall;
 use super::trajectory::COMPLETED;
 use crate::model::FinishReason;
 

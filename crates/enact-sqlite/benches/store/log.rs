@@ -143,7 +143,9 @@ impl Writer {
             Next::Model(call) => {
                 let reply = self.reply(call.predictor, half);
                 let reply = reply.as_ref().cloned();
-                let read = self.state.read(reply, Duration::from_millis(1_234));
+                let read = self
+                    .state
+                    .read(call.predictor, reply, Duration::from_millis(1_234));
                 let event = read.event(&self.state, []);
                 self.write(event);
             }

@@ -155,15 +155,22 @@ impl Player {
         }
     }
 
+    /// Who asks a model.
+    #[track_caller]
+    fn asking(&self) -> PredictorName {
+        match self.state.next() {
+            Next::Model(call) => call.predictor,
+            next => panic!("no model is asked: {next:?}"),
+        }
+    }
+
     /// The model answers.
     #[track_caller]
     pub fn model(mut self, reply: Reply) -> Self {
-        let next = self.state.next();
-        assert!(
-            matches!(next, Next::Model(_)),
-            "no model is asked: {next:?}"
-        );
-        let read = self.state.read(Ok(reply), Duration::from_millis(700));
+        let predictor = self.asking();
+        let read = self
+            .state
+            .read(predictor, Ok(reply), Duration::from_millis(700));
         let tools = self.state.run().tools();
         let said: Vec<CallCheck> = read
             .unchecked()
@@ -178,13 +185,11 @@ impl Player {
     /// The model cannot be asked.
     #[track_caller]
     pub fn model_fails(mut self, kind: ModelErrorKind) -> Self {
-        let next = self.state.next();
-        assert!(
-            matches!(next, Next::Model(_)),
-            "no model is asked: {next:?}"
-        );
+        let predictor = self.asking();
         let error = ModelError::new(kind, format!("the request failed: {}", kind.as_str()));
-        let read = self.state.read(Err(&error), Duration::from_millis(700));
+        let read = self
+            .state
+            .read(predictor, Err(&error), Duration::from_millis(700));
         let event = read.event(&self.state, []);
         self.write(event);
         self
