@@ -1,10 +1,9 @@
 //! People in the loop: what is asked, and what follows from the answers.
 
-use std::sync::Arc;
-
+use super::calls::{CallState, CallStatus};
 use super::check;
 use super::identity::Allowed;
-use super::state::{CallState, CallStatus, Phase, RunState};
+use super::state::{Phase, RunState};
 use crate::run::{
     AnswerError, Answerer, Asked, Decision, Event, Observation, Origin, Question, QuestionKind,
 };
@@ -13,8 +12,7 @@ use crate::time::Timestamp;
 impl RunState {
     /// The event that follows from a question that a running tool asks.
     pub fn tool_asks(&self, call_id: &str, text: String) -> Event {
-        let mut calls = self.calls().iter();
-        match calls.find(|state| state.call.id == call_id) {
+        match self.find_call(call_id) {
             Some(state) => Event::asked(Asked {
                 text: Some(text),
                 ..self.about(state, QuestionKind::Clarify)
@@ -75,9 +73,9 @@ impl RunState {
             run_id: self.run.id(),
             step: self.last_step().map_or(0, |step| step.record as u64),
             nth: state.asked,
-            tool: self.run.tool_at(self.seen.at, &state.call.name),
+            tool: self.run.tool_at(self.seen.at, &self.call(state).name),
         };
-        Asked::about(origin, kind, &state.call)
+        Asked::about(origin, kind, self.call(state))
     }
 
     /// Whether a person has allowed the tool for the rest of the run.
@@ -108,10 +106,7 @@ impl RunState {
                 self.allowed.insert(asked.tool_call.name.clone(), rule);
                 None
             }
-            Decision::Edit { name, args } => {
-                let call = Arc::make_mut(&mut state.call);
-                call.name.clone_from(name);
-                call.args.clone_from(args);
+            Decision::Edit { .. } => {
                 state.tools = self.seen.at;
                 None
             }
@@ -130,7 +125,7 @@ impl RunState {
             }
         };
         state.status = match observation {
-            Some(observation) => CallStatus::settled(&state.call, observation),
+            Some(observation) => CallStatus::settled(&asked.tool_call.id, observation),
             None => CallStatus::Ready,
         };
     }
@@ -148,7 +143,6 @@ impl RunState {
                 state.answers.pop();
             }
             state.answered = None;
-            state.call = Arc::new(known.tool_call.clone());
             state.status = CallStatus::Asked(question);
         }
     }

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::state::{CallStatus, RunState};
+use super::calls::CallStatus;
+use super::state::RunState;
 use super::{shorten, text};
 use crate::model::Prompt;
 use crate::run::{Call, Entry, Observation, PredictorName, Standing, TerminationReason};
@@ -49,13 +50,13 @@ impl RunState {
     /// is room for the request.
     pub(super) fn condensing(&self) -> Option<(&Call, Prompt)> {
         let calls = self.calls();
-        let index = calls.iter().position(|state| state.is_large)?;
+        let large = calls.iter().find(|state| state.is_large)?;
         if calls.iter().any(|state| state.status != CallStatus::Done) {
             return None;
         }
         let step = self.last_step()?;
-        let call = &calls[index].call;
-        let value = &step.calls[index].done.as_ref()?.observation.value;
+        let call = self.call(large);
+        let value = &self.step_call(large).done.as_ref()?.observation.value;
         let tokens = self.started().limits.max_observation_tokens;
         let result = shorten::text(value, tokens.saturating_mul(SHOWN_TO_SUMMARISE));
         let args = Value::Object(call.args.clone());

@@ -1,12 +1,13 @@
 //! Taking events into the state of a run.
 
+use super::calls::CallStatus;
 use super::compact;
 use super::refusal::Recovery;
-use super::state::{CallState, CallStatus, Phase, RunState};
+use super::state::{Phase, RunState};
 use crate::model::ModelErrorKind;
 use crate::run::{
-    Call, Change, Event, PredictorName, Reading, Record, Replied, StepCall, StepOutcome,
-    TerminationReason, transcript,
+    Change, Event, PredictorName, Reading, Record, Replied, StepOutcome, TerminationReason,
+    transcript,
 };
 use crate::signature::Values;
 
@@ -102,8 +103,9 @@ impl RunState {
                 _ => self.fold_misread(replied, problem),
             },
             Reading::Condensed { call_id, .. } => {
-                if let Some(call) = self.call_mut(call_id) {
-                    call.is_large = false;
+                let call = self.find_call(call_id).map(|state| state.index);
+                if let Some(state) = call.and_then(|call| self.calls_mut().get_mut(call)) {
+                    state.is_large = false;
                 }
             }
             Reading::Judged { standing, .. } => self.fold_judgement(*standing),
@@ -129,30 +131,6 @@ impl RunState {
                 }
                 self.enter_extract(reason);
             }
-        }
-    }
-
-    fn fold_done(&mut self, call: usize) {
-        let given = self.last_step().and_then(|step| step.calls.get(call));
-        let Some((given, done)) = given.and_then(|given| Some((given, given.done.as_ref()?)))
-        else {
-            return;
-        };
-        let is_large = !given.from_record && self.is_to_condense(&done.observation);
-        self.spent.cost += done.cost;
-        if let Some(call) = self.calls_mut().get_mut(call) {
-            call.is_large = is_large;
-            call.set_status(CallStatus::Done);
-        }
-    }
-
-    fn fold_start(&mut self, call: usize) {
-        let Some(call) = self.calls_mut().get_mut(call) else {
-            return;
-        };
-        call.set_status(CallStatus::Started);
-        if !std::mem::replace(&mut call.was_started, true) {
-            self.spent.tool_calls += 1;
         }
     }
 
@@ -182,12 +160,7 @@ impl RunState {
                     .iter()
                     .all(|planned| planned.refusal.is_some());
                 self.bad_in_row = if is_bad { self.bad_in_row + 1 } else { 0 };
-                let calls = stepped
-                    .calls
-                    .iter()
-                    .map(|planned| self.plan(planned))
-                    .collect();
-                self.phase = Phase::Act(calls);
+                self.phase = Phase::Act(self.plan_calls());
             }
             StepOutcome::Submit | StepOutcome::Answer(_) => {
                 let none = Values::new();
@@ -222,46 +195,6 @@ impl RunState {
             TerminationReason::Failure
         } else {
             TerminationReason::Success
-        }
-    }
-
-    fn plan(&self, planned: &StepCall) -> CallState {
-        let status = match &planned.refusal {
-            Some(_) => CallStatus::Done,
-            None if planned.confirm || self.always_needs_approval(&planned.call) => {
-                CallStatus::Unconfirmed
-            }
-            None => self.plan_unasked(&planned.call),
-        };
-        CallState {
-            call: planned.call.clone(),
-            status,
-            tools: self.seen.at,
-            asked_again: 0,
-            asked: 0,
-            answered: None,
-            answers: Vec::new(),
-            was_started: false,
-            is_large: false,
-        }
-    }
-
-    /// What becomes of a call that nobody has to agree to: some are answered from the log.
-    fn plan_unasked(&self, call: &Call) -> CallStatus {
-        let spec = self.program.tool(&call.name).map(|(spec, _)| spec);
-        if spec.is_some_and(|spec| spec.reads_record) {
-            return CallStatus::settled(call, self.read_record(call));
-        }
-        if spec.is_some_and(|spec| spec.keeps_notes) {
-            return CallStatus::settled(call, self.remember(call));
-        }
-        let reads_again =
-            self.started().rules.reads_again || spec.is_some_and(|spec| spec.volatile);
-        match self.progress.known(call) {
-            Some(record) if !reads_again => {
-                CallStatus::Settled(Box::new(Event::recalled(&call.id, record)))
-            }
-            _ => CallStatus::Ready,
         }
     }
 
@@ -360,7 +293,7 @@ impl RunState {
             return;
         }
         let rules = &self.started().rules;
-        self.is_unjudged = rules.judges && calls.iter().any(|call| call.was_started);
+        self.is_unjudged = rules.judges && step.calls.iter().any(|call| call.attempts > 0);
         let threshold = self.started().limits.stall_threshold;
         let finding = self.progress.take(step, threshold, &self.program);
         self.phase = Phase::Step;
@@ -404,13 +337,5 @@ impl RunState {
             Some((about, text)) => Phase::Record(Event::noticed(about, text)),
             None => Phase::Step,
         };
-    }
-}
-
-impl CallState {
-    fn set_status(&mut self, status: CallStatus) {
-        self.status = status;
-        // The answer has been used.
-        self.answered = None;
     }
 }

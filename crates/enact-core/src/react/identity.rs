@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::calls::{CallState, CallStatus};
 use super::check;
-use super::state::{CallState, CallStatus, RunState};
+use super::state::RunState;
 use crate::run::{Answerer, Asked, Call, Decision, Event, Observation, Question, QuestionKind};
 use crate::tool::{Confirmation, Effect, ToolSpec};
 
@@ -110,7 +111,7 @@ impl RunState {
     /// Asks whether a call may run, and says what is new about its tool since a person was last
     /// asked about it.
     pub(super) fn confirm(&self, state: &CallState) -> Asked {
-        let name = &state.call.name;
+        let name = &self.call(state).name;
         let shown = self.seen.shown.get(name);
         let before = shown.and_then(|at| self.run.tool_at(*at, name));
         let changes = match (before, self.tool_now(name)) {
@@ -126,8 +127,7 @@ impl RunState {
     /// Whether a question of the log is about its call as it stands there: its id is a digest of the
     /// call. Where it is not, the log was changed, and the call is asked about again.
     fn is_about_its_call(&self, question: &Question) -> bool {
-        let mut calls = self.calls().iter();
-        let call = calls.find(|state| state.call.id == question.tool_call.id);
+        let call = self.find_call(&question.tool_call.id);
         call.is_some_and(|state| {
             self.about(state, question.kind).confirmation_id == question.confirmation_id
         })
@@ -140,12 +140,11 @@ impl RunState {
         if !self.is_about_its_call(question) {
             return;
         }
-        let (id, name) = (
-            question.tool_call.id.clone(),
-            question.tool_call.name.clone(),
-        );
+        let name = question.tool_call.name.clone();
         let has_changes = !question.changes.is_empty();
-        if let Some(call) = self.call_mut(&id) {
+        let call = self.find_call(&question.tool_call.id);
+        let call = call.map(|state| state.index);
+        if let Some(call) = call.and_then(|call| self.calls_mut().get_mut(call)) {
             call.asked += 1;
             call.tools = at;
             // An earlier answer was for the tool as it was.
@@ -167,10 +166,10 @@ impl RunState {
         if !matches!(status, Unconfirmed | Asked(_) | Ready | InDoubt) {
             return None;
         }
-        let call = &state.call;
+        let call = self.call(state);
         if state.tools == self.seen.at {
             // Somebody was asked about a call in doubt although it cannot be made any more.
-            let is_repeated = *status == Ready && state.was_started;
+            let is_repeated = *status == Ready && self.was_started(state);
             let problem = is_repeated.then(|| self.misfit(call)).flatten();
             return problem.map(|problem| self.refuses(state, problem));
         }
@@ -215,7 +214,7 @@ impl RunState {
         mut changes: Vec<String>,
         effect: Effect,
     ) -> Event {
-        let is_gone = self.tool_now(&state.call.name).is_none();
+        let is_gone = self.tool_now(&self.call(state).name).is_none();
         if self.started().is_unattended
             || state.asked_again >= ASKED_AGAIN
             || (is_gone && effect == Effect::Idempotent)
@@ -223,12 +222,12 @@ impl RunState {
             let text = format!(
                 "Error executing {}: {}. The call was started before that, and it is not known \
                  whether it happened. It was not run again.",
-                state.call.name,
+                self.call(state).name,
                 changes.join("; ")
             );
             return self.closes(state, text);
         }
-        if let (Some(problem), false) = (self.misfit(&state.call), is_gone) {
+        if let (Some(problem), false) = (self.misfit(self.call(state)), is_gone) {
             changes.push(format!("the call cannot be made again: {problem}"));
         }
         self.asks_anew(state, QuestionKind::InDoubt, changes)
@@ -267,8 +266,8 @@ impl RunState {
     }
 
     fn refuses(&self, state: &CallState, why: String) -> Event {
-        let name = &state.call.name;
-        let so = match state.was_started {
+        let name = &self.call(state).name;
+        let so = match self.was_started(state) {
             true => "The call was not run again.",
             false => "The call was not executed.",
         };
@@ -282,7 +281,7 @@ impl RunState {
                 let id = &self.question(question).confirmation_id;
                 Event::answered(id, Decision::Reject(Some(text)), Answerer::Change)
             }
-            _ => Event::tool_decided(&state.call.id, Observation::error(text)),
+            _ => Event::tool_decided(&self.call(state).id, Observation::error(text)),
         }
     }
 

@@ -6,19 +6,19 @@
 
 mod answers;
 mod asides;
+mod calls;
 mod changed;
 mod check;
 mod compact;
 mod ending;
 mod fold;
+mod from_log;
 mod identity;
 mod ids;
-mod memory;
 mod program;
 mod progress;
 mod prompt;
 mod read;
-mod reader;
 mod refusal;
 mod shorten;
 mod spending;

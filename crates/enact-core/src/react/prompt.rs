@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::shorten;
 use super::state::RunState;
+use super::{from_log, shorten};
 use crate::run::{Entry, PredictorName, ThoughtsInContext};
 
 impl RunState {
@@ -59,7 +59,9 @@ impl RunState {
         if thoughts == ThoughtsInContext::None && has_calls(entry) {
             return Cow::Owned(without_thought(entry));
         }
-        shorten::entry(entry, tokens, |call_id| self.reading_hint(call_id))
+        shorten::entry(entry, tokens, |call_id| {
+            from_log::hint(&self.program, call_id)
+        })
     }
 }
 

@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::calls::{CallState, CallStatus};
 use super::compact::{self, Overflow};
-use super::identity::{Allowed, Seen, in_doubt};
+use super::identity::{Allowed, Seen};
 use super::ids::CallIds;
 use super::program::Program;
 use super::progress::Progress;
@@ -14,8 +15,8 @@ use super::wording::Wording;
 use crate::adapter::Live;
 use crate::model::{Prompt, Request};
 use crate::run::{
-    Answerer, Call, Decision, Entry, Event, Notice, Observation, PredictorName, Question,
-    QuestionKind, Record, Run, RunError, Started, Step, TerminationReason,
+    Call, Entry, Event, Notice, PredictorName, Question, Record, Run, RunError, Started, Step,
+    TerminationReason,
 };
 
 /// What a driver has to do next.
@@ -88,42 +89,6 @@ pub(super) enum Phase {
         misreads: u32,
     },
     Ended,
-}
-
-/// What the log does not say of a call under way.
-#[derive(Debug)]
-pub(super) struct CallState {
-    /// What will run, or ran: the planned call, or what a person made of it.
-    pub(super) call: Arc<Call>,
-    pub(super) status: CallStatus,
-    /// The record of the tools that it was made for, or that a person was asked about.
-    pub(super) tools: usize,
-    /// How often a person was asked again because the tool has changed.
-    pub(super) asked_again: usize,
-    /// The questions that were asked about it.
-    pub(super) asked: usize,
-    /// The last of them, for when its answer is taken back before it was used.
-    pub(super) answered: Option<usize>,
-    /// What a person answered to the tool's own questions.
-    pub(super) answers: Vec<(String, String)>,
-    pub(super) was_started: bool,
-    /// What it gave is too large for a prompt, and is to be summarised.
-    pub(super) is_large: bool,
-}
-
-#[derive(Debug, PartialEq)]
-pub(super) enum CallStatus {
-    /// Has to be confirmed first.
-    Unconfirmed,
-    /// A person was asked this question of the run.
-    Asked(usize),
-    /// What it gives is known without running it, and is to be written down.
-    Settled(Box<Event>),
-    Ready,
-    Started,
-    /// Was started by a process that is gone: nobody knows whether it happened.
-    InDoubt,
-    Done,
 }
 
 /// The state of a run.
@@ -259,28 +224,6 @@ impl RunState {
         u32::try_from(self.run.steps().len()).unwrap_or(u32::MAX)
     }
 
-    /// The calls of the step under way.
-    pub(super) fn calls(&self) -> &[CallState] {
-        match &self.phase {
-            Phase::Act(calls) => calls,
-            _ => &[],
-        }
-    }
-
-    pub(super) fn calls_mut(&mut self) -> &mut [CallState] {
-        match &mut self.phase {
-            Phase::Act(calls) => calls,
-            _ => &mut [],
-        }
-    }
-
-    /// The call of this id in the step under way.
-    pub(super) fn call_mut(&mut self, id: &str) -> Option<&mut CallState> {
-        self.calls_mut()
-            .iter_mut()
-            .find(|state| state.call.id == id)
-    }
-
     /// The step under way as the log tells it, or the last one.
     pub(super) fn last_step(&self) -> Option<&Step> {
         self.run.steps().last()
@@ -331,112 +274,5 @@ impl RunState {
     pub(super) fn render(&self, predictor: PredictorName, entries: &[Entry]) -> Prompt {
         let asking = self.program.predictor(predictor);
         asking.render(self.wording.adapter(predictor), entries)
-    }
-
-    fn next_action(&self, calls: &[CallState]) -> Next {
-        let mut ready = Vec::new();
-        let mut questions = Vec::new();
-        let mut is_running = false;
-        for (index, state) in calls.iter().enumerate() {
-            if let Some(event) = self.after_change(state) {
-                return Next::Record(event);
-            }
-            match &state.status {
-                CallStatus::Unconfirmed => {
-                    return Next::Record(Event::asked(self.confirm(state)));
-                }
-                CallStatus::InDoubt if !self.may_repeat(&state.call) => {
-                    return Next::Record(if self.started().is_unattended {
-                        Event::tool_decided(&state.call.id, in_doubt(&state.call))
-                    } else {
-                        Event::asked(self.about(state, QuestionKind::InDoubt))
-                    });
-                }
-                CallStatus::Settled(event) => return Next::Record((**event).clone()),
-                CallStatus::Asked(question) => {
-                    let question = self.question(*question);
-                    if self.is_allowed(question) {
-                        return Next::Record(Event::answered(
-                            &question.confirmation_id,
-                            Decision::Approve,
-                            Answerer::Rule,
-                        ));
-                    }
-                    questions.push(question.clone());
-                }
-                CallStatus::Ready | CallStatus::InDoubt => {
-                    if !self.has_to_wait(calls, index) {
-                        ready.push(self.tool_call(index, state));
-                    }
-                }
-                CallStatus::Started => is_running = true,
-                CallStatus::Done => {}
-            }
-        }
-        if !ready.is_empty() {
-            // Those that run side by side share what is left.
-            let tokens = self.tokens_left().map(|left| left / ready.len() as u64);
-            let money = self.money_left().map(|left| left / ready.len() as f64);
-            let time = self
-                .time_left()
-                .map(|left| left.saturating_sub(self.longest_call()));
-            for call in &mut ready {
-                call.tokens_left = tokens;
-                call.money_left = money;
-                call.time_left = time;
-            }
-            Next::Tools(ready)
-        } else if is_running {
-            Next::Wait
-        } else if let Some((_, prompt)) = self.condensing() {
-            self.ask(PredictorName::Condense, prompt)
-        } else {
-            Next::Human(questions)
-        }
-    }
-
-    /// How long the calls of the last step took that gave something, side by side.
-    pub(super) fn longest_call(&self) -> Duration {
-        let calls = self.last_step().map_or(&[][..], |step| &step.calls);
-        let done = calls.iter().filter_map(|call| call.done.as_ref());
-        done.map(|done| done.duration).max().unwrap_or_default()
-    }
-
-    fn tool_call(&self, index: usize, state: &CallState) -> ToolCall {
-        let step = self.last_step().map_or(0, |step| step.record);
-        ToolCall {
-            call: state.call.clone(),
-            tools: self.tools_of(state),
-            idempotency_key: format!("{}:{step}:{index}", self.run.id()),
-            answers: state.answers.clone(),
-            tokens_left: None,
-            money_left: None,
-            time_left: None,
-        }
-    }
-
-    /// The calls that were started and have given nothing.
-    pub fn open_calls(&self) -> Vec<ToolCall> {
-        let calls = self.calls().iter().enumerate();
-        calls
-            .filter(|(_, call)| call.was_started && call.status != CallStatus::Done)
-            .map(|(index, call)| self.tool_call(index, call))
-            .collect()
-    }
-
-    /// Whether a serial tool is still busy with an earlier call of this step.
-    fn has_to_wait(&self, calls: &[CallState], index: usize) -> bool {
-        let name = &calls[index].call.name;
-        self.program.tool(name).is_some_and(|(spec, _)| spec.serial)
-            && calls[..index]
-                .iter()
-                .any(|earlier| earlier.call.name == *name && earlier.status != CallStatus::Done)
-    }
-}
-
-impl CallStatus {
-    /// A call that gives this without running.
-    pub(super) fn settled(call: &Call, observation: Observation) -> Self {
-        Self::Settled(Box::new(Event::tool_decided(&call.id, observation)))
     }
 }

@@ -14,6 +14,7 @@ use super::question::{ConfirmationStatus, Question};
 use super::scratchpad;
 use super::started::Started;
 use super::step::{Change, Remark, Step};
+use super::step_call::StepCall;
 use super::trace::{self, Trace, TraceStep};
 use super::trajectory::Trajectory;
 use super::transcript::{self, OpenStep};
@@ -187,6 +188,11 @@ impl Run {
     /// The steps in order.
     pub fn steps(&self) -> &[Step] {
         &self.folded.steps
+    }
+
+    /// A call of the last step, which has it.
+    pub(crate) fn call(&self, index: usize) -> &StepCall {
+        &self.folded.steps[self.folded.steps.len() - 1].calls[index]
     }
 
     /// The indices of the records from a step up to the next one.
