@@ -69,7 +69,7 @@ fn apply(state: &mut RunState, event: Event) {
 
 /// One whole step: ask, read the reply, run one tool, take its observation.
 fn step(state: &mut RunState, observation: &str) {
-    let Next::Model(call) = state.next() else {
+    let Next::Model(call) = state.decide() else {
         panic!("a model call")
     };
     divan::black_box(&call.request);
@@ -77,7 +77,7 @@ fn step(state: &mut RunState, observation: &str) {
     drop(call.request);
     let event = read.event(state, []);
     apply(state, event);
-    let Next::Tools(calls) = state.next() else {
+    let Next::Tools(calls) = state.decide() else {
         panic!("a tool call")
     };
     let call_id = calls[0].call.id.clone();

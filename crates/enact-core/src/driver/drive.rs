@@ -74,7 +74,7 @@ impl Driver<'_, '_> {
         }
         loop {
             self.stop_running_away().await?;
-            let next = self.state.next();
+            let next = self.state.decide();
             self.may_proceed(&next)?;
             if self.is_about_tools(&next) && self.list_tools().await? {
                 continue;
@@ -315,7 +315,7 @@ impl Driver<'_, '_> {
             if let Err(Stopped::Cancelled) = self.effects.proceed() {
                 return Err(Stopped::Cancelled);
             }
-            match self.state.next() {
+            match self.state.decide() {
                 Next::Record(event) => self.record([event], Durability::Now).await?,
                 _ => match self.running.next().await {
                     Some(done) => self.take(done?).await?,

@@ -37,7 +37,6 @@ impl RunState {
             Standing::Done => Some(TerminationReason::Success),
             Standing::Impossible => Some(TerminationReason::Failure),
         };
-        self.continue_loop();
     }
 
     /// Whether what a call gave is to be summarised by a model.
@@ -74,7 +73,6 @@ impl RunState {
     pub(super) fn do_without(&mut self, predictor: PredictorName) {
         if predictor == PredictorName::Judge {
             self.is_unjudged = false;
-            self.continue_loop();
         } else if let Some(call) = self.calls_mut().iter_mut().find(|call| call.is_large) {
             call.is_large = false;
         }
@@ -91,7 +89,7 @@ impl RunState {
     ) -> Option<Prompt> {
         let values = values.map(|(name, text)| (name.to_owned(), Value::String(text)));
         let values = Values::from_iter(values);
-        let prompt = self.render(predictor, &[Entry::Inputs { values }]);
+        let prompt = self.render_alone(predictor, &[Entry::Inputs { values }]);
         self.room(predictor, &prompt).ok().map(|_| prompt)
     }
 }

@@ -34,11 +34,7 @@ impl RunState {
         // Whatever was answered was answered by other tools.
         self.progress.forget();
         self.program = Arc::new(changed);
-        self.rebuild_step_prompt();
+        self.steps.forget();
         self.forget_prompt_size();
-        self.measure_frame();
-        if let Phase::Step = self.phase {
-            self.continue_loop();
-        }
     }
 }

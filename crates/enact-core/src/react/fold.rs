@@ -14,26 +14,15 @@ use crate::signature::Values;
 impl RunState {
     /// Takes an event into the state. The record's position must be the next one.
     pub fn apply(&mut self, record: Record) {
-        self.take(record);
-        self.refresh_step_prompt();
-    }
-
-    /// Takes the events of an earlier process into the state.
-    pub(super) fn apply_all(&mut self, records: impl IntoIterator<Item = Record>) {
-        for record in records {
-            self.take(record);
-            // Only budgets look at the prompts of past steps.
-            if self.is_measured() {
-                self.refresh_step_prompt();
-            }
-        }
-        self.refresh_step_prompt();
-    }
-
-    fn take(&mut self, record: Record) {
         let change = self.run.push(record);
         self.fold(change);
-        self.finish_step_if_done();
+        if self.calls().iter().all(|state| !state.is_large) {
+            self.finish_step_if_done();
+        }
+        // Budgets look at the prompts of past steps.
+        if self.is_measured() {
+            self.render();
+        }
     }
 
     /// Takes in what a record changed.
@@ -44,14 +33,15 @@ impl RunState {
             Change::ConditionChecked { ends } => {
                 self.conditioned = self.steps_taken();
                 if ends && matches!(self.phase, Phase::Step) {
-                    self.end_loop(TerminationReason::Custom);
+                    self.ending = Some(TerminationReason::Custom);
                 }
             }
             Change::LoopEnded { reason } => {
                 if reason == TerminationReason::Timeout {
                     self.spend_step_time();
                 }
-                self.enter_answer(reason);
+                self.answering = Some(reason);
+                self.phase = Phase::Demand(reason);
             }
             Change::Failure {
                 predictor,
@@ -65,16 +55,9 @@ impl RunState {
             } => self.fold_adapter(predictor, capabilities),
             Change::CallStarted { call } => self.fold_start(call),
             Change::CallDone { call } => self.fold_done(call),
-            Change::Noticed { about, text } => {
+            Change::Noticed { about, .. } => {
                 self.notices.retain(|(waiting, _)| *waiting != about);
                 self.told.insert(about);
-                self.extend_step_prompt(&[transcript::noticed(&text)]);
-                match self.answering {
-                    // The notice itself may have taken the room.
-                    Some(reason) if !self.can_demand() => self.enter_extract(reason),
-                    Some(reason) => self.phase = Phase::Demand(reason),
-                    None => self.continue_loop(),
-                }
             }
             Change::ToolsChanged => self.fold_tools(),
             Change::Asked { question } => self.fold_question(question),
@@ -88,6 +71,7 @@ impl RunState {
     /// Takes in a reply that is no step.
     fn fold_reply(&mut self, replied: &Replied) {
         self.spend(replied);
+        self.extracts(replied.predictor);
         match &replied.read {
             Reading::Outputs(outputs) => {
                 if let Phase::Extract { reason, .. } | Phase::Demand(reason) = self.phase {
@@ -99,7 +83,9 @@ impl RunState {
                 }
             }
             Reading::Unreadable { problem } => match (&self.phase, replied.predictor) {
-                (Phase::Demand(reason), PredictorName::Step) => self.enter_extract(*reason),
+                (Phase::Demand(reason), PredictorName::Step) => {
+                    self.phase = Phase::extract(*reason)
+                }
                 _ => self.fold_misread(replied, problem),
             },
             Reading::Condensed { call_id, .. } => {
@@ -115,6 +101,7 @@ impl RunState {
     }
 
     fn fold_failure(&mut self, predictor: PredictorName, kind: ModelErrorKind, why: String) {
+        self.extracts(predictor);
         let Some(recovery) = self.recovery(predictor, kind) else {
             return;
         };
@@ -123,14 +110,23 @@ impl RunState {
                 PredictorName::Judge | PredictorName::Condense => self.do_without(predictor),
                 _ => self.fold_overflow(predictor),
             },
-            Recovery::Adapt(capabilities) => self.phase = self.change(capabilities, &why),
+            Recovery::Adapt(capabilities) => {
+                self.phase = Phase::Record(self.change(capabilities, &why));
+            }
             Recovery::Plainer => self.wording.drop_schema(predictor),
             Recovery::Extract(reason) => {
                 if kind == ModelErrorKind::Timeout {
                     self.spend_demand_time();
                 }
-                self.enter_extract(reason);
+                self.phase = Phase::extract(reason);
             }
+        }
+    }
+
+    /// Who was asked says whether the outputs were demanded or extracted.
+    fn extracts(&mut self, asked: PredictorName) {
+        if let (PredictorName::Extract, Phase::Demand(reason)) = (asked, &self.phase) {
+            self.phase = Phase::extract(*reason);
         }
     }
 
@@ -147,7 +143,8 @@ impl RunState {
         }
         let thought = replied.thought();
         if stepped.outcome == StepOutcome::Extract {
-            return self.enter_extract(self.reason_of(thought, &Values::new()));
+            self.phase = Phase::extract(self.reason_of(thought, &Values::new()));
+            return;
         }
         self.overflow.reset();
         self.ending = self.started().rules.ending(thought);
@@ -172,19 +169,9 @@ impl RunState {
             StepOutcome::Nudge(_) => {
                 self.was_nudged = true;
                 self.without_call += 1;
-                self.show_last_step();
-                self.continue_loop();
+                self.phase = Phase::Step;
             }
         }
-    }
-
-    /// The last step joins the prompt.
-    fn show_last_step(&mut self) {
-        let entries = self
-            .last_step()
-            .map(transcript::stepped)
-            .unwrap_or_default();
-        self.extend_step_prompt(&entries);
     }
 
     /// Why a run ends that came to its outputs by itself: to say that the task failed is no success.
@@ -199,7 +186,6 @@ impl RunState {
     }
 
     fn fold_misread(&mut self, replied: &Replied, problem: &str) {
-        let added = transcript::unreadable(replied, problem);
         let predictor = replied.predictor;
         match predictor {
             PredictorName::Step => {
@@ -208,8 +194,6 @@ impl RunState {
                     true => self.without_call + 1,
                     false => 0,
                 };
-                self.extend_step_prompt(&added);
-                self.continue_loop();
             }
             PredictorName::Summarise => self.fold_overflow(predictor),
             PredictorName::Judge | PredictorName::Condense => self.do_without(predictor),
@@ -217,18 +201,18 @@ impl RunState {
                 let limit = self.started().limits.max_repairs;
                 let Phase::Extract {
                     reason,
-                    prompt,
+                    added,
                     misreads,
+                    ..
                 } = &mut self.phase
                 else {
                     return;
                 };
-                let (reason, misreads) = (*reason, *misreads + 1);
+                *misreads += 1;
+                let (reason, misreads) = (*reason, *misreads);
                 if misreads <= limit {
-                    let mut prompt = std::mem::take(prompt);
-                    let (asked, adapter) = (&self.program.extract, self.wording.adapter(predictor));
-                    asked.render_onto(adapter, &added, &mut prompt);
-                    return self.ask_for_outputs(reason, prompt, misreads);
+                    added.extend(transcript::unreadable(replied, problem));
+                    return;
                 }
                 let message = format!(
                     "no outputs: {misreads} replies could not be read; the last problem: {problem}"
@@ -251,13 +235,14 @@ impl RunState {
         };
         self.overflow.count();
         // A summary is a request, too.
-        let room = self.room(PredictorName::Summarise, &self.step_prompt);
+        let room = self.room(PredictorName::Summarise, &self.steps.prompt);
         if let (Some(covers), Ok(_)) = (compact::plan(self, self.overflow), room) {
             self.phase = Phase::Summarise { covers, then };
             return;
         }
         if then.is_none() {
-            return self.end_loop(TerminationReason::TokenBudget);
+            self.phase = Phase::Record(Event::loop_ended(TerminationReason::TokenBudget));
+            return;
         }
         let message = format!(
             "the prompt does not fit into the model's context, even after {} attempts to shorten \
@@ -269,19 +254,15 @@ impl RunState {
 
     /// A summary takes the place of what it covers.
     fn take_summary(&mut self) {
-        let Phase::Summarise { then, .. } = self.phase else {
-            return;
-        };
-        self.rebuild_step_prompt();
+        self.steps.forget();
         self.forget_prompt_size();
-        match then {
-            None => self.phase = Phase::Step,
-            Some(reason) => self.enter_extract(reason),
+        if let Phase::Summarise { then, .. } = self.phase {
+            self.phase = then.map_or(Phase::Step, Phase::extract);
         }
     }
 
     /// A step whose calls are all done joins the transcript.
-    fn finish_step_if_done(&mut self) {
+    pub(super) fn finish_step_if_done(&mut self) {
         let Phase::Act(calls) = &self.phase else {
             return;
         };
@@ -289,9 +270,6 @@ impl RunState {
         let Some(step) = self.run.steps().last().filter(|_| !is_open) else {
             return;
         };
-        if self.condensing().is_some() {
-            return;
-        }
         let rules = &self.started().rules;
         self.is_unjudged = rules.judges && step.calls.iter().any(|call| call.attempts > 0);
         let threshold = self.started().limits.stall_threshold;
@@ -302,40 +280,5 @@ impl RunState {
         }
         self.notices.extend(finding.notices);
         self.spent.time = self.spent.time.saturating_add(self.longest_call());
-        self.show_last_step();
-        self.continue_loop();
-    }
-
-    fn end_loop(&mut self, reason: TerminationReason) {
-        self.phase = Phase::Record(Event::loop_ended(reason));
-    }
-
-    /// Goes on with the next step, unless a limit is reached.
-    pub(super) fn continue_loop(&mut self) {
-        let limits = self.started().limits;
-        let ending = if self.bad_in_row > limits.max_repairs {
-            Some(TerminationReason::Failure)
-        } else if self.ending.is_some() {
-            self.ending
-        } else if let Some(prompt) = self.judging() {
-            self.phase = Phase::Judge(prompt);
-            return;
-        } else if self.steps_taken() >= limits.max_iterations {
-            Some(TerminationReason::MaxIterations)
-        } else {
-            self.used_up()
-        };
-        if let Some(reason) = ending {
-            return self.end_loop(reason);
-        }
-        if let Some((capabilities, why)) = self.lesser_model() {
-            self.phase = self.change(capabilities, &why);
-            return;
-        }
-        let notice = self.notices.pop_front().or_else(|| self.near_limit());
-        self.phase = match notice {
-            Some((about, text)) => Phase::Record(Event::noticed(about, text)),
-            None => Phase::Step,
-        };
     }
 }

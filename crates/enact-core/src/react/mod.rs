@@ -1,7 +1,7 @@
 //! The pure core: what a run does next, as a function of its log alone.
 //!
 //! [`RunState`] folds events ([`RunState::apply`]) and says what comes next
-//! ([`RunState::next`]). It does no I/O and reads no clock; drivers do what it says and write
+//! ([`RunState::decide`]). It does no I/O and reads no clock; drivers do what it says and write
 //! down what came of it. Everything that leaves it is data.
 
 mod answers;

@@ -102,7 +102,7 @@ fn ration(state: &RunState, calls: &mut [StepCall]) {
 }
 
 impl RunState {
-    /// Reads a model's answer to the request of [`RunState::next`], which this predictor made.
+    /// Reads a model's answer to the request of [`RunState::decide`], which this predictor made.
     pub fn read(
         &self,
         predictor: PredictorName,

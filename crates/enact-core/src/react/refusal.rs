@@ -85,26 +85,20 @@ impl RunState {
     }
 
     /// From here on the steps are put into other words.
-    pub(super) fn change(&self, capabilities: Capabilities, why: &str) -> Phase {
+    pub(super) fn change(&self, capabilities: Capabilities, why: &str) -> Event {
         let predictor = PredictorName::Step;
         let adapter = self.wording.adapter_with(predictor, capabilities);
-        Phase::Adapt(Event::adapter_changed(
-            predictor,
-            adapter,
-            capabilities,
-            why,
-        ))
+        Event::adapter_changed(predictor, adapter, capabilities, why)
     }
 
     pub(super) fn fold_adapter(&mut self, predictor: PredictorName, capabilities: Capabilities) {
         self.wording.lower(predictor, capabilities);
         self.without_call = 0;
         self.was_nudged = false;
-        self.rebuild_step_prompt();
+        self.steps.forget();
         self.forget_prompt_size();
-        self.measure_frame();
-        if let Phase::Adapt(_) = self.phase {
-            self.continue_loop();
+        if let Phase::Record(_) = self.phase {
+            self.phase = Phase::Step;
         }
     }
 }

@@ -26,6 +26,8 @@ pub(super) struct Spent {
     pub(super) tool_calls: u32,
     /// The tokens of the last step's prompt, and its bytes then.
     known: Option<(u64, usize)>,
+    /// What a step's request carries beside its messages, in bytes, once it was measured.
+    frame: Option<usize>,
 }
 
 /// How many tokens a reply may have, if that is limited; or the budget that leaves no room for the
@@ -41,20 +43,21 @@ impl RunState {
             self.spent.cost += price.of(usage);
         }
         if predictor == PredictorName::Step && usage.input_tokens > 0 {
-            self.spent.known = Some((usage.input_tokens, self.step_prompt.bytes()));
+            self.spent.known = Some((usage.input_tokens, self.steps.prompt.bytes()));
         }
     }
 
-    /// The step prompt was made anew: what is known of the old one does not count.
+    /// The step prompt is made anew: what is known of the old one does not count.
     pub(super) fn forget_prompt_size(&mut self) {
         self.spent.known = None;
+        self.spent.frame = None;
     }
 
     /// How many tokens a prompt has at most: by its bytes, or by what the provider counted for its
     /// beginning, whichever is more.
     fn prompt_tokens(&self, predictor: PredictorName, prompt: &Prompt) -> u64 {
         let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
-        let by_bytes = tokens(prompt.bytes() + self.frame_bytes);
+        let by_bytes = tokens(prompt.bytes() + self.spent.frame.unwrap_or_default());
         match (predictor, self.spent.known) {
             (PredictorName::Step, Some((known, seen))) => {
                 by_bytes.max(known + tokens(prompt.bytes().saturating_sub(seen)))
@@ -75,7 +78,7 @@ impl RunState {
             PredictorName::Extract => (0, 0),
             // The answer's prompt shows what that of the steps shows.
             _ => {
-                let shown = self.prompt_tokens(PredictorName::Step, &self.step_prompt);
+                let shown = self.prompt_tokens(PredictorName::Step, &self.steps.prompt);
                 let demand = self.answering.map_or(0, |_| DEMAND_TOKENS);
                 (shown + ANSWER_PROMPT_TOKENS + demand, ANSWER_TOKENS)
             }
@@ -119,7 +122,7 @@ impl RunState {
     /// How many tokens tools may spend on models of their own.
     pub(super) fn tokens_left(&self) -> Option<u64> {
         let budget = self.started().limits.token_budget?;
-        let answer = self.prompt_tokens(PredictorName::Step, &self.step_prompt)
+        let answer = self.prompt_tokens(PredictorName::Step, &self.steps.prompt)
             + ANSWER_PROMPT_TOKENS
             + ANSWER_TOKENS;
         Some(budget.saturating_sub(self.tokens_spent() + answer))
@@ -129,7 +132,7 @@ impl RunState {
     pub(super) fn money_left(&self) -> Option<f64> {
         let budget = self.started().limits.cost_budget?;
         let price = self.started().agent.prices.get(&PredictorName::Extract)?;
-        let shown = self.prompt_tokens(PredictorName::Step, &self.step_prompt);
+        let shown = self.prompt_tokens(PredictorName::Step, &self.steps.prompt);
         let answer = Usage::of_request(shown + ANSWER_PROMPT_TOKENS, ANSWER_TOKENS);
         Some((budget - self.spent.cost - price.of(answer)).max(0.0))
     }
@@ -152,7 +155,7 @@ impl RunState {
 
     /// Measures what a step's request carries beside its messages: tools and schema.
     pub(super) fn measure_frame(&mut self) {
-        if !self.is_measured() {
+        if !self.is_measured() || self.spent.frame.is_some() {
             return;
         }
         let Next::Model(ModelCall { request, .. }) = self.ask(PredictorName::Step, Prompt::new())
@@ -167,7 +170,7 @@ impl RunState {
             ResponseFormat::Schema { name, schema } => 60 + name.len() + schema.to_string().len(),
             _ => 0,
         };
-        self.frame_bytes = tools.sum::<usize>() + schema;
+        self.spent.frame = Some(tools.sum::<usize>() + schema);
     }
 
     /// How long the loop of steps may still work.
@@ -180,7 +183,7 @@ impl RunState {
     /// How long what comes next may take; `None` without a time budget.
     pub fn time_left(&self) -> Option<Duration> {
         match self.phase {
-            Phase::Step | Phase::Act(_) | Phase::Judge(_) => self.step_time_left(),
+            Phase::Step | Phase::Act(_) => self.step_time_left(),
             // The rest is for the extraction.
             Phase::Demand(_) => Some(self.rest_of_time()? / 2),
             _ => self.rest_of_time(),
@@ -196,7 +199,7 @@ impl RunState {
     pub fn out_of_time(&self) -> Event {
         let reason = TerminationReason::Timeout;
         match self.phase {
-            Phase::Step | Phase::Act(_) | Phase::Judge(_) => Event::loop_ended(reason),
+            Phase::Step | Phase::Act(_) => Event::loop_ended(reason),
             Phase::Demand(_) => Event::failed_request_of(
                 PredictorName::Step,
                 ModelErrorKind::Timeout,
@@ -230,7 +233,7 @@ impl RunState {
         if self.step_time_left().is_some_and(|left| left.is_zero()) {
             return Some(TerminationReason::Timeout);
         }
-        self.room(PredictorName::Step, &self.step_prompt).err()
+        self.room(PredictorName::Step, &self.steps.prompt).err()
     }
 
     /// How many more tool calls may run.

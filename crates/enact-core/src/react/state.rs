@@ -10,6 +10,7 @@ use super::identity::{Allowed, Seen};
 use super::ids::CallIds;
 use super::program::Program;
 use super::progress::Progress;
+use super::prompt::StepPrompt;
 use super::spending::Spent;
 use super::wording::Wording;
 use crate::adapter::Live;
@@ -68,14 +69,11 @@ pub struct ToolCall {
 
 #[derive(Debug)]
 pub(super) enum Phase {
+    /// Between two steps.
     Step,
     /// This is to be written down; nothing has to happen in the world.
     Record(Event),
-    /// So is this: the model of the steps does no more than was thought.
-    Adapt(Event),
     Act(Vec<CallState>),
-    /// A model is asked whether the task is done.
-    Judge(Prompt),
     Summarise {
         covers: usize,
         /// Why the loop is over, if it is: then the outputs are to be extracted.
@@ -85,10 +83,25 @@ pub(super) enum Phase {
     Demand(TerminationReason),
     Extract {
         reason: TerminationReason,
+        /// As far as it was rendered.
         prompt: Prompt,
+        /// What comes to it.
+        added: Vec<Entry>,
         misreads: u32,
     },
     Ended,
+}
+
+impl Phase {
+    /// The outputs are to be extracted.
+    pub(super) fn extract(reason: TerminationReason) -> Self {
+        Self::Extract {
+            reason,
+            prompt: Prompt::new(),
+            added: Vec::new(),
+            misreads: 0,
+        }
+    }
 }
 
 /// The state of a run.
@@ -98,9 +111,7 @@ pub struct RunState {
     pub(super) wording: Wording,
     pub(super) run: Run,
     pub(super) phase: Phase,
-    pub(super) step_prompt: Prompt,
-    /// Whether the prompt has to be made anew, because older thoughts leave it.
-    pub(super) prompt_is_stale: bool,
+    pub(super) steps: StepPrompt,
     /// The ids of calls in the conversation so far.
     pub(super) ids: CallIds,
     /// Replies in a row that could not be read or called nothing that exists.
@@ -126,8 +137,6 @@ pub struct RunState {
     pub(super) conditioned: u32,
     /// Why the loop is to end after this step, for other reasons than a limit.
     pub(super) ending: Option<TerminationReason>,
-    /// What a step's request carries beside its messages, in bytes.
-    pub(super) frame_bytes: usize,
 }
 
 impl RunState {
@@ -142,8 +151,7 @@ impl RunState {
             wording,
             run: Run::try_from(vec![record])?,
             phase: Phase::Step,
-            step_prompt: Prompt::new(),
-            prompt_is_stale: false,
+            steps: StepPrompt::default(),
             ids: CallIds::default(),
             bad_in_row: 0,
             was_nudged: false,
@@ -159,16 +167,14 @@ impl RunState {
             is_unjudged: false,
             conditioned: 0,
             ending: None,
-            frame_bytes: 0,
         };
         state.ids = CallIds::of_entries(state.started().history.entries());
         state.seen.take(0, &state.run.started().agent.tools);
-        if state.program.step.is_some() {
-            state.rebuild_step_prompt();
-            state.measure_frame();
-            state.continue_loop();
-        } else {
-            state.enter_extract(TerminationReason::Success);
+        if state.program.step.is_none() {
+            state.phase = Phase::extract(TerminationReason::Success);
+        }
+        if state.is_measured() {
+            state.render();
         }
         Ok(state)
     }
@@ -179,7 +185,9 @@ impl RunState {
         let mut records = Vec::from(run).into_iter();
         let first = records.next().ok_or(RunError::NotStarted)?;
         let mut state = Self::begin(program, wording, first)?;
-        state.apply_all(records);
+        for record in records {
+            state.apply(record);
+        }
         for call in state.calls_mut() {
             if call.status == CallStatus::Started {
                 call.status = CallStatus::InDoubt;
@@ -229,32 +237,76 @@ impl RunState {
         self.run.steps().last()
     }
 
-    /// Whether the user's condition is to be asked before the next step.
-    fn is_unconditioned(&self) -> bool {
-        self.program.has_condition && self.conditioned < self.steps_taken()
-    }
-
     /// How the run began.
     pub(super) fn started(&self) -> &Started {
         self.run.started()
     }
 
-    /// What comes next. A function of the log alone.
-    pub fn next(&self) -> Next {
+    /// What comes next. A function of the log alone: what is kept from one time to the next are
+    /// prompts, of which only what is new is rendered.
+    pub fn decide(&mut self) -> Next {
+        self.render();
         match &self.phase {
-            Phase::Step if self.is_unconditioned() => Next::Condition,
-            Phase::Step => self.ask(PredictorName::Step, self.step_prompt.clone()),
-            Phase::Record(event) | Phase::Adapt(event) => Next::Record(event.clone()),
+            Phase::Step => self.between_steps(),
+            Phase::Record(event) => Next::Record(event.clone()),
             Phase::Act(calls) => self.next_action(calls),
             Phase::Summarise { covers, .. } => {
                 let entries = compact::summary_request(self, *covers, self.overflow);
-                let prompt = self.render(PredictorName::Summarise, &entries);
+                let prompt = self.render_alone(PredictorName::Summarise, &entries);
                 self.ask(PredictorName::Summarise, prompt)
             }
-            Phase::Judge(prompt) => self.ask(PredictorName::Judge, prompt.clone()),
-            Phase::Demand(_) => self.ask(PredictorName::Step, self.step_prompt.clone()),
-            Phase::Extract { prompt, .. } => self.ask(PredictorName::Extract, prompt.clone()),
+            Phase::Demand(reason) => self.demand(*reason),
+            Phase::Extract { prompt, .. } => self.extract(prompt),
             Phase::Ended => Next::Done,
+        }
+    }
+
+    /// Brings the prompts up to date that what comes next depends on. What there is no room for does
+    /// not come next.
+    pub(super) fn render(&mut self) {
+        if let Phase::Step | Phase::Act(_) | Phase::Demand(_) = self.phase {
+            self.render_steps();
+            self.measure_frame();
+        }
+        if self.is_measured() && self.condensing().is_none() {
+            self.finish_step_if_done();
+        }
+        if let Phase::Demand(reason) = self.phase
+            && !self.can_demand()
+        {
+            self.phase = Phase::extract(reason);
+        }
+        self.render_extraction();
+    }
+
+    /// Another step, unless a limit is reached or something else comes first.
+    fn between_steps(&self) -> Next {
+        let limits = self.started().limits;
+        let ending = if self.bad_in_row > limits.max_repairs {
+            Some(TerminationReason::Failure)
+        } else if self.ending.is_some() {
+            self.ending
+        } else if let Some(prompt) = self.judging() {
+            return self.ask(PredictorName::Judge, prompt);
+        } else if self.steps_taken() >= limits.max_iterations {
+            Some(TerminationReason::MaxIterations)
+        } else {
+            self.used_up()
+        };
+        if let Some(reason) = ending {
+            return Next::Record(Event::loop_ended(reason));
+        }
+        if let Some((capabilities, why)) = self.lesser_model() {
+            return Next::Record(self.change(capabilities, &why));
+        }
+        let waiting = self.notices.front().cloned();
+        if let Some((about, text)) = waiting.or_else(|| self.near_limit()) {
+            return Next::Record(Event::noticed(about, text));
+        }
+        // The user's condition is asked after each step.
+        match self.program.has_condition && self.conditioned < self.steps_taken() {
+            true => Next::Condition,
+            false => self.ask(PredictorName::Step, self.steps.prompt.clone()),
         }
     }
 
@@ -271,7 +323,7 @@ impl RunState {
     }
 
     /// A prompt of its own for a predictor.
-    pub(super) fn render(&self, predictor: PredictorName, entries: &[Entry]) -> Prompt {
+    pub(super) fn render_alone(&self, predictor: PredictorName, entries: &[Entry]) -> Prompt {
         let asking = self.program.predictor(predictor);
         asking.render(self.wording.adapter(predictor), entries)
     }

@@ -17,7 +17,7 @@ use super::step::{Change, Remark, Step};
 use super::step_call::StepCall;
 use super::trace::{self, Trace, TraceStep};
 use super::trajectory::Trajectory;
-use super::transcript::{self, OpenStep};
+use super::transcript;
 use crate::model::{ModelErrorKind, Usage};
 use crate::signature::Values;
 use crate::time::Timestamp;
@@ -206,6 +206,12 @@ impl Run {
         &self.folded.before
     }
 
+    /// What happened after so many steps, and before the next one.
+    pub(crate) fn remarks_after(&self, steps: usize) -> &[Remark] {
+        let step = steps.checked_sub(1).and_then(|step| self.steps().get(step));
+        step.map_or(&self.folded.before, |step| &step.after)
+    }
+
     /// All that happened beside the calls of steps, in order.
     pub fn remarks(&self) -> impl DoubleEndedIterator<Item = &Remark> {
         let after = self.folded.steps.iter().flat_map(|step| &step.after);
@@ -284,12 +290,13 @@ impl Run {
     /// The transcript: the conversation before, and all that this run added. A step that waits
     /// stands at its end, with [pending](Observation::is_pending) results.
     pub fn history(&self) -> History {
-        History::from(transcript::of(self, OpenStep::Shown))
+        History::from(transcript::of(self, self.steps().len()))
     }
 
     /// The transcript without a step that is not over.
     pub(crate) fn transcript(&self) -> Vec<Entry> {
-        transcript::of(self, OpenStep::Hidden)
+        let is_open = self.steps().last().is_some_and(Step::is_open);
+        transcript::of(self, self.steps().len() - usize::from(is_open))
     }
 
     /// Thought, tool, arguments and observation of every call, those that wait included.

@@ -109,7 +109,7 @@ pub(super) fn of(run: &Run) -> Trace {
     let outputs = run.outputs();
     let steps = run.steps().iter().enumerate();
     let steps: Vec<TraceStep> = steps
-        .map(|(index, step)| traced(run, step, before(run, index)))
+        .map(|(index, step)| traced(run, step, run.remarks_after(index)))
         .collect();
     Trace {
         total_iterations: steps.len(),
@@ -126,15 +126,7 @@ pub(super) fn of(run: &Run) -> Trace {
 /// The last step of a run, if its actions are all over.
 pub(super) fn last_step(run: &Run) -> Option<TraceStep> {
     let (index, step) = run.steps().iter().enumerate().next_back()?;
-    (!step.is_open()).then(|| traced(run, step, before(run, index)))
-}
-
-/// What happened before a step, and after the one before it.
-fn before(run: &Run, index: usize) -> &[Remark] {
-    match index.checked_sub(1) {
-        Some(earlier) => &run.steps()[earlier].after,
-        None => run.before_steps(),
-    }
+    (!step.is_open()).then(|| traced(run, step, run.remarks_after(index)))
 }
 
 /// A step with the attempts at it, and what was asked beside it.

@@ -150,15 +150,15 @@ impl Player {
 
     /// Writes what follows by itself.
     fn settle(&mut self) {
-        if let Next::Record(event) = self.state.next() {
+        if let Next::Record(event) = self.state.decide() {
             self.write(event);
         }
     }
 
     /// Who asks a model.
     #[track_caller]
-    fn asking(&self) -> PredictorName {
-        match self.state.next() {
+    fn asking(&mut self) -> PredictorName {
+        match self.state.decide() {
             Next::Model(call) => call.predictor,
             next => panic!("no model is asked: {next:?}"),
         }
@@ -198,8 +198,8 @@ impl Player {
     /// The calls that may run are started.
     #[track_caller]
     pub fn start(mut self) -> Self {
-        let Next::Tools(calls) = self.state.next() else {
-            panic!("nothing may run: {:?}", self.state.next());
+        let Next::Tools(calls) = self.state.decide() else {
+            panic!("nothing may run: {:?}", self.state.decide());
         };
         for call in calls {
             let call_id = call.call.id.clone();
