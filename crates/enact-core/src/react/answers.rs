@@ -103,7 +103,7 @@ impl RunState {
                     confirmation_id: asked.confirmation_id.clone(),
                     tools: state.tools,
                 };
-                self.allowed.insert(asked.tool_call.name.clone(), rule);
+                self.seen.allowed.insert(asked.tool_call.name.clone(), rule);
                 None
             }
             Decision::Edit { .. } => {
@@ -132,7 +132,8 @@ impl RunState {
 
     pub(super) fn fold_withdrawal(&mut self, question: usize) {
         let known = &self.run.questions()[question].question;
-        self.allowed
+        self.seen
+            .allowed
             .retain(|_, rule| rule.confirmation_id != known.confirmation_id);
         let Phase::Act(calls) = &mut self.phase else {
             return;

@@ -15,7 +15,7 @@ impl RunState {
     /// The model is told to submit its outputs, on the same transcript: its beginning has been paid
     /// for, and nothing is left out.
     pub(super) fn demand(&self, reason: TerminationReason) -> Next {
-        if self.told.contains(&Notice::SubmitNow) {
+        if self.notices.were_told(Notice::SubmitNow) {
             return self.ask(PredictorName::Step, self.steps.prompt.clone());
         }
         let text = submit_now(reason, &self.output_names());

@@ -6,7 +6,7 @@ use super::refusal::Recovery;
 use super::state::{Phase, RunState};
 use crate::model::ModelErrorKind;
 use crate::run::{
-    Change, Event, PredictorName, Reading, Record, Replied, StepOutcome, TerminationReason,
+    Change, Event, PredictorName, Reading, Record, Remark, Replied, StepOutcome, TerminationReason,
     transcript,
 };
 use crate::signature::Values;
@@ -29,7 +29,7 @@ impl RunState {
     fn fold(&mut self, change: Change) {
         match change {
             Change::Step => self.fold_step(),
-            Change::Reply(replied) => self.fold_reply(&replied),
+            Change::Remark(remark) => self.fold_remark(remark),
             Change::ConditionChecked { ends } => {
                 self.conditioned = self.steps_taken();
                 if ends && matches!(self.phase, Phase::Step) {
@@ -43,28 +43,31 @@ impl RunState {
                 self.answering = Some(reason);
                 self.phase = Phase::Demand(reason);
             }
-            Change::Failure {
-                predictor,
-                kind,
-                message,
-            } => self.fold_failure(predictor, kind, message),
-            Change::AdapterChanged {
-                predictor,
-                capabilities,
-                ..
-            } => self.fold_adapter(predictor, capabilities),
             Change::CallStarted { call } => self.fold_start(call),
             Change::CallDone { call } => self.fold_done(call),
-            Change::Noticed { about, .. } => {
-                self.notices.retain(|(waiting, _)| *waiting != about);
-                self.told.insert(about);
-            }
             Change::ToolsChanged => self.fold_tools(),
             Change::Asked { question } => self.fold_question(question),
             Change::Answered { question } => self.fold_answer(question),
             Change::Withdrawn { question } => self.fold_withdrawal(question),
             Change::Ended => self.phase = Phase::Ended,
             Change::Began | Change::Nothing => {}
+        }
+    }
+
+    fn fold_remark(&mut self, remark: Remark) {
+        match remark {
+            Remark::Reply { replied, .. } => self.fold_reply(&replied),
+            Remark::Failure {
+                predictor,
+                kind,
+                message,
+            } => self.fold_failure(predictor, kind, &message),
+            Remark::Notice { about, .. } => self.notices.tell(about),
+            Remark::Adapter {
+                predictor,
+                capabilities,
+                ..
+            } => self.fold_adapter(predictor, capabilities),
         }
     }
 
@@ -100,7 +103,7 @@ impl RunState {
         }
     }
 
-    fn fold_failure(&mut self, predictor: PredictorName, kind: ModelErrorKind, why: String) {
+    fn fold_failure(&mut self, predictor: PredictorName, kind: ModelErrorKind, why: &str) {
         self.extracts(predictor);
         let Some(recovery) = self.recovery(predictor, kind) else {
             return;
@@ -111,7 +114,7 @@ impl RunState {
                 _ => self.fold_overflow(predictor),
             },
             Recovery::Adapt(capabilities) => {
-                self.phase = Phase::Record(self.change(capabilities, &why));
+                self.phase = Phase::Record(self.change(capabilities, why));
             }
             Recovery::Plainer => self.wording.drop_schema(predictor),
             Recovery::Extract(reason) => {
@@ -150,13 +153,17 @@ impl RunState {
         self.ending = self.started().rules.ending(thought);
         match &stepped.outcome {
             StepOutcome::Act => {
-                self.was_nudged = false;
-                self.without_call = 0;
+                self.patience.was_nudged = false;
+                self.patience.without_call = 0;
                 let is_bad = stepped
                     .calls
                     .iter()
                     .all(|planned| planned.refusal.is_some());
-                self.bad_in_row = if is_bad { self.bad_in_row + 1 } else { 0 };
+                self.patience.bad_in_row = if is_bad {
+                    self.patience.bad_in_row + 1
+                } else {
+                    0
+                };
                 self.phase = Phase::Act(self.plan_calls());
             }
             StepOutcome::Submit | StepOutcome::Answer(_) => {
@@ -167,8 +174,8 @@ impl RunState {
             }
             StepOutcome::Extract => {}
             StepOutcome::Nudge(_) => {
-                self.was_nudged = true;
-                self.without_call += 1;
+                self.patience.was_nudged = true;
+                self.patience.without_call += 1;
                 self.phase = Phase::Step;
             }
         }
@@ -189,9 +196,9 @@ impl RunState {
         let predictor = replied.predictor;
         match predictor {
             PredictorName::Step => {
-                self.bad_in_row += 1;
-                self.without_call = match replied.reply.calls.is_empty() {
-                    true => self.without_call + 1,
+                self.patience.bad_in_row += 1;
+                self.patience.without_call = match replied.reply.calls.is_empty() {
+                    true => self.patience.without_call + 1,
                     false => 0,
                 };
             }
@@ -278,7 +285,7 @@ impl RunState {
         if finding.is_stalled {
             self.ending = self.ending.or(Some(TerminationReason::Stalled));
         }
-        self.notices.extend(finding.notices);
+        self.notices.waiting.extend(finding.notices);
         self.spent.time = self.spent.time.saturating_add(self.longest_call());
     }
 }

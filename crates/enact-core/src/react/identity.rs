@@ -24,6 +24,8 @@ pub(super) struct Seen {
     shown: HashMap<String, usize>,
     /// The most careful that was ever said of a tool, by source and name.
     strictest: HashMap<(Option<String>, String), (Effect, Confirmation)>,
+    /// What a person allowed for the rest of the run, by the name of the tool.
+    pub(super) allowed: HashMap<String, Allowed>,
 }
 
 /// A tool that a person allowed for the rest of the run.
@@ -90,7 +92,7 @@ impl RunState {
 
     /// Whether a person has allowed this very tool for the rest of the run.
     pub(super) fn is_tool_allowed(&self, name: &str) -> bool {
-        let Some(rule) = self.allowed.get(name) else {
+        let Some(rule) = self.seen.allowed.get(name) else {
             return false;
         };
         match (self.run.tool_at(rule.tools, name), self.tool_now(name)) {

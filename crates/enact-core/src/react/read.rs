@@ -264,7 +264,7 @@ fn without_calls(state: &RunState, text: &str) -> StepOutcome {
         )]));
     }
     // A model that does not call natively gets another chance in other words.
-    if state.was_nudged && !state.wording.may_write_calls(PredictorName::Step) {
+    if state.patience.was_nudged && !state.wording.may_write_calls(PredictorName::Step) {
         return StepOutcome::Extract;
     }
     let what = match talk {

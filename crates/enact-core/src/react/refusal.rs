@@ -77,10 +77,13 @@ impl RunState {
     /// What the model of the steps does, if it has shown that it does not call natively.
     pub(super) fn lesser_model(&self) -> Option<(Capabilities, String)> {
         let step = PredictorName::Step;
-        if self.without_call < WITHOUT_CALL || !self.wording.may_write_calls(step) {
+        if self.patience.without_call < WITHOUT_CALL || !self.wording.may_write_calls(step) {
             return None;
         }
-        let why = format!("{} replies in a row held no tool call", self.without_call);
+        let why = format!(
+            "{} replies in a row held no tool call",
+            self.patience.without_call
+        );
         Some((self.wording.capabilities(step).with_tools(false), why))
     }
 
@@ -93,8 +96,8 @@ impl RunState {
 
     pub(super) fn fold_adapter(&mut self, predictor: PredictorName, capabilities: Capabilities) {
         self.wording.lower(predictor, capabilities);
-        self.without_call = 0;
-        self.was_nudged = false;
+        self.patience.without_call = 0;
+        self.patience.was_nudged = false;
         self.steps.forget();
         self.forget_prompt_size();
         if let Phase::Record(_) = self.phase {

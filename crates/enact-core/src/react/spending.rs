@@ -246,7 +246,7 @@ impl RunState {
     pub(super) fn near_limit(&self) -> Option<(Notice, String)> {
         let (about, left) = self
             .near_limits()
-            .find(|(about, _)| !self.told.contains(about))?;
+            .find(|(about, _)| !self.notices.were_told(*about))?;
         let text =
             format!("A limit is near: at most {left} left. Come to the answer with what you know.");
         Some((about, text))

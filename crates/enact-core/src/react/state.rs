@@ -1,12 +1,12 @@
 //! The state of a run: a fold of its log, and what comes next.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::calls::{CallState, CallStatus};
 use super::compact::{self, Overflow};
-use super::identity::{Allowed, Seen};
+use super::identity::Seen;
 use super::ids::CallIds;
 use super::program::Program;
 use super::progress::Progress;
@@ -104,6 +104,37 @@ impl Phase {
     }
 }
 
+/// How often a model may still be put right.
+#[derive(Debug, Default)]
+pub(super) struct Patience {
+    /// Replies in a row that could not be read or called nothing that exists.
+    pub(super) bad_in_row: u32,
+    pub(super) was_nudged: bool,
+    /// Replies in a row without a call.
+    pub(super) without_call: u32,
+}
+
+/// What a model is told about its work.
+#[derive(Debug, Default)]
+pub(super) struct Notices {
+    /// What it is to be told before the next step.
+    pub(super) waiting: Vec<(Notice, String)>,
+    told: HashSet<Notice>,
+}
+
+impl Notices {
+    /// The model is told about this.
+    pub(super) fn tell(&mut self, about: Notice) {
+        self.waiting.retain(|(waiting, _)| *waiting != about);
+        self.told.insert(about);
+    }
+
+    /// Whether it was told about this.
+    pub(super) fn were_told(&self, about: Notice) -> bool {
+        self.told.contains(&about)
+    }
+}
+
 /// The state of a run.
 #[derive(Debug)]
 pub struct RunState {
@@ -114,23 +145,14 @@ pub struct RunState {
     pub(super) steps: StepPrompt,
     /// The ids of calls in the conversation so far.
     pub(super) ids: CallIds,
-    /// Replies in a row that could not be read or called nothing that exists.
-    pub(super) bad_in_row: u32,
-    pub(super) was_nudged: bool,
-    /// Replies in a row without a call.
-    pub(super) without_call: u32,
+    pub(super) patience: Patience,
     /// Why the loop is over, once it is.
     pub(super) answering: Option<TerminationReason>,
     pub(super) overflow: Overflow,
-    /// What a person allowed for the rest of the run, by the name of the tool.
-    pub(super) allowed: HashMap<String, Allowed>,
     pub(super) seen: Seen,
     pub(super) spent: Spent,
     pub(super) progress: Progress,
-    /// What the model is to be told before the next step.
-    pub(super) notices: VecDeque<(Notice, String)>,
-    /// What it was told.
-    pub(super) told: HashSet<Notice>,
+    pub(super) notices: Notices,
     /// Whether a model is to say how the task stands after the last step.
     pub(super) is_unjudged: bool,
     /// The steps after which the user's condition was asked.
@@ -153,17 +175,13 @@ impl RunState {
             phase: Phase::Step,
             steps: StepPrompt::default(),
             ids: CallIds::default(),
-            bad_in_row: 0,
-            was_nudged: false,
-            without_call: 0,
+            patience: Patience::default(),
             answering: None,
             overflow: Overflow::default(),
-            allowed: HashMap::new(),
             seen: Seen::default(),
             spent: Spent::default(),
             progress: Progress::default(),
-            notices: VecDeque::new(),
-            told: HashSet::new(),
+            notices: Notices::default(),
             is_unjudged: false,
             conditioned: 0,
             ending: None,
@@ -282,7 +300,7 @@ impl RunState {
     /// Another step, unless a limit is reached or something else comes first.
     fn between_steps(&self) -> Next {
         let limits = self.started().limits;
-        let ending = if self.bad_in_row > limits.max_repairs {
+        let ending = if self.patience.bad_in_row > limits.max_repairs {
             Some(TerminationReason::Failure)
         } else if self.ending.is_some() {
             self.ending
@@ -299,7 +317,7 @@ impl RunState {
         if let Some((capabilities, why)) = self.lesser_model() {
             return Next::Record(self.change(capabilities, &why));
         }
-        let waiting = self.notices.front().cloned();
+        let waiting = self.notices.waiting.first().cloned();
         if let Some((about, text)) = waiting.or_else(|| self.near_limit()) {
             return Next::Record(Event::noticed(about, text));
         }

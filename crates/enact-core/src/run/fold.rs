@@ -59,17 +59,11 @@ impl Folded {
                 predictor,
                 kind,
                 message,
-            } => {
-                self.remark(Remark::Failure {
-                    predictor: *predictor,
-                    kind: *kind,
-                });
-                Change::Failure {
-                    predictor: *predictor,
-                    kind: *kind,
-                    message: message.clone(),
-                }
-            }
+            } => self.remark(Remark::Failure {
+                predictor: *predictor,
+                kind: *kind,
+                message: message.clone(),
+            }),
             Event::ToolStarted { call_id } => {
                 self.use_answers(call_id);
                 match self.call(call_id) {
@@ -89,14 +83,10 @@ impl Folded {
                 let done = Done::new(call_id, self.answer(*answer));
                 self.done(index, done, true)
             }
-            Event::Noticed { about, text } => {
-                let (about, text) = (*about, text.clone());
-                self.remark(Remark::Notice {
-                    about,
-                    text: text.clone(),
-                });
-                Change::Noticed { about, text }
-            }
+            Event::Noticed { about, text } => self.remark(Remark::Notice {
+                about: *about,
+                text: text.clone(),
+            }),
             Event::ToolsChanged { .. } => {
                 self.tools = index;
                 Change::ToolsChanged
@@ -106,12 +96,12 @@ impl Folded {
                 adapter,
                 capabilities,
                 why,
-            } => Change::AdapterChanged {
+            } => self.remark(Remark::Adapter {
                 predictor: *predictor,
                 adapter: adapter.clone(),
                 capabilities: *capabilities,
                 why: why.clone(),
-            },
+            }),
             Event::Asked(asked) => self.asked(started, record, asked),
             Event::Answered {
                 confirmation_id,
@@ -186,8 +176,7 @@ impl Folded {
         self.remark(Remark::Reply {
             at: record.at,
             replied: replied.clone(),
-        });
-        Change::Reply(replied.clone())
+        })
     }
 
     /// The record at this index says what a call gave.
@@ -275,11 +264,11 @@ impl Folded {
         }
     }
 
-    fn remark(&mut self, remark: Remark) {
-        match self.steps.last_mut() {
-            Some(step) => step.after.push(remark),
-            None => self.before.push(remark),
-        }
+    fn remark(&mut self, remark: Remark) -> Change {
+        let step = self.steps.last_mut();
+        let remarks = step.map_or(&mut self.before, |step| &mut step.after);
+        remarks.push(remark.clone());
+        Change::Remark(remark)
     }
 
     fn pay(&mut self, started: &Started, predictor: PredictorName, usage: Usage) {

@@ -158,8 +158,8 @@ impl Run {
 
     /// Whether the steps came to use another adapter than the one that the run began with.
     pub fn has_changed_adapter(&self) -> bool {
-        let is_change = |event: &Event| matches!(event, Event::AdapterChanged { .. });
-        self.events().any(is_change)
+        self.remarks()
+            .any(|remark| matches!(remark, Remark::Adapter { .. }))
     }
 
     /// Takes in the record that comes next, and says what it changed.

@@ -45,6 +45,8 @@ pub enum Remark {
         predictor: PredictorName,
         /// How.
         kind: ModelErrorKind,
+        /// In words.
+        message: String,
     },
     /// The model was told something about its work.
     Notice {
@@ -52,6 +54,17 @@ pub enum Remark {
         about: Notice,
         /// In these words.
         text: String,
+    },
+    /// The steps use another adapter from here on.
+    Adapter {
+        /// Whose model it is.
+        predictor: PredictorName,
+        /// The adapter from here on.
+        adapter: String,
+        /// What the model does.
+        capabilities: Capabilities,
+        /// What showed it.
+        why: String,
     },
 }
 
@@ -64,17 +77,8 @@ pub enum Change {
     Began,
     /// There is another step.
     Step,
-    /// A model said something that is no step.
-    Reply(Arc<Replied>),
-    /// A request to a model failed.
-    Failure {
-        /// Who had asked.
-        predictor: PredictorName,
-        /// How.
-        kind: ModelErrorKind,
-        /// In words.
-        message: String,
-    },
+    /// Something happened beside the calls of steps.
+    Remark(Remark),
     /// A call of the last step is about to run.
     CallStarted {
         /// Which.
@@ -100,26 +104,8 @@ pub enum Change {
         /// Which question.
         question: usize,
     },
-    /// The model is told something.
-    Noticed {
-        /// What about.
-        about: Notice,
-        /// In these words.
-        text: String,
-    },
     /// The tools are others from here on: see [`Run::tools`](super::Run::tools).
     ToolsChanged,
-    /// The steps use another adapter from here on.
-    AdapterChanged {
-        /// Whose model it is.
-        predictor: PredictorName,
-        /// The adapter from here on.
-        adapter: String,
-        /// What the model does.
-        capabilities: Capabilities,
-        /// What showed it.
-        why: String,
-    },
     /// A condition of the user's was asked whether it ends the loop.
     ConditionChecked {
         /// Whether it does.

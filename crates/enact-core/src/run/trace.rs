@@ -174,7 +174,7 @@ fn traced(run: &Run, step: &Step, before: &[Remark]) -> TraceStep {
                 }
             }
             Remark::Notice { text, .. } => traced.notices.push(text.clone()),
-            Remark::Failure { .. } => {}
+            Remark::Failure { .. } | Remark::Adapter { .. } => {}
         }
     }
     traced

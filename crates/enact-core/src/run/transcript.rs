@@ -155,7 +155,7 @@ fn remarked(remark: &Remark) -> Vec<Entry> {
             _ => Vec::new(),
         },
         Remark::Notice { text, .. } => vec![Entry::Notice { text: text.clone() }],
-        Remark::Failure { .. } => Vec::new(),
+        Remark::Failure { .. } | Remark::Adapter { .. } => Vec::new(),
     }
 }
 
