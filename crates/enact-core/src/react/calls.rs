@@ -104,8 +104,14 @@ impl RunState {
         }
         if !ready.is_empty() {
             // Those that run side by side share what is left.
-            let tokens = self.tokens_left().map(|left| left / ready.len() as u64);
-            let money = self.money_left().map(|left| left / ready.len() as f64);
+            let tokens = self
+                .budget
+                .tokens_left(&self.steps.prompt)
+                .map(|left| left / ready.len() as u64);
+            let money = self
+                .budget
+                .money_left(&self.steps.prompt)
+                .map(|left| left / ready.len() as f64);
             let time = self
                 .time_left()
                 .map(|left| left.saturating_sub(self.longest_call()));
@@ -200,7 +206,7 @@ impl RunState {
         if let Some(state) = self.calls_mut().get_mut(call) {
             state.set_status(CallStatus::Started);
             if self.run.call(call).attempts == 1 {
-                self.spent.tool_calls += 1;
+                self.budget.count_call();
             }
         }
     }
@@ -211,7 +217,7 @@ impl RunState {
             return;
         };
         let is_large = !given.from_record && self.is_to_condense(&done.observation);
-        self.spent.cost += done.cost;
+        self.budget.spend_on_call(done);
         if let Some(state) = self.calls_mut().get_mut(call) {
             state.is_large = is_large;
             state.set_status(CallStatus::Done);

@@ -20,7 +20,7 @@ impl RunState {
             self.finish_step_if_done();
         }
         // Budgets look at the prompts of past steps.
-        if self.is_measured() {
+        if self.budget.is_measured() {
             self.render();
         }
     }
@@ -38,7 +38,9 @@ impl RunState {
             }
             Change::LoopEnded { reason } => {
                 if reason == TerminationReason::Timeout {
-                    self.spend_step_time();
+                    // The time of the steps is spent.
+                    let left = self.budget.step_time_left();
+                    self.budget.spend_time(left.unwrap_or_default());
                 }
                 self.answering = Some(reason);
                 self.phase = Phase::Demand(reason);
@@ -73,7 +75,7 @@ impl RunState {
 
     /// Takes in a reply that is no step.
     fn fold_reply(&mut self, replied: &Replied) {
-        self.spend(replied);
+        self.budget.spend(replied, &self.steps.prompt);
         self.extracts(replied.predictor);
         match &replied.read {
             Reading::Outputs(outputs) => {
@@ -119,7 +121,8 @@ impl RunState {
             Recovery::Plainer => self.wording.drop_schema(predictor),
             Recovery::Extract(reason) => {
                 if kind == ModelErrorKind::Timeout {
-                    self.spend_demand_time();
+                    // The time that the model had to submit is spent.
+                    self.budget.spend_time(self.time_left().unwrap_or_default());
                 }
                 self.phase = Phase::extract(reason);
             }
@@ -140,7 +143,7 @@ impl RunState {
         let Some(stepped) = replied.stepped() else {
             return;
         };
-        self.spend(&replied);
+        self.budget.spend(&replied, &self.steps.prompt);
         for planned in &stepped.calls {
             self.ids.take(&planned.call.id);
         }
@@ -262,7 +265,7 @@ impl RunState {
     /// A summary takes the place of what it covers.
     fn take_summary(&mut self) {
         self.steps.forget();
-        self.forget_prompt_size();
+        self.budget.forget_prompt_size();
         if let Phase::Summarise { then, .. } = self.phase {
             self.phase = then.map_or(Phase::Step, Phase::extract);
         }
@@ -286,6 +289,6 @@ impl RunState {
             self.ending = self.ending.or(Some(TerminationReason::Stalled));
         }
         self.notices.waiting.extend(finding.notices);
-        self.spent.time = self.spent.time.saturating_add(self.longest_call());
+        self.budget.spend_time(self.longest_call());
     }
 }

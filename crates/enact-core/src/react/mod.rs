@@ -6,8 +6,8 @@
 
 mod answers;
 mod asides;
+mod budget;
 mod calls;
-mod changed;
 mod check;
 mod compact;
 mod ending;
@@ -21,7 +21,6 @@ mod prompt;
 mod read;
 mod refusal;
 mod shorten;
-mod spending;
 mod state;
 mod submitted;
 mod template;

@@ -91,7 +91,7 @@ impl ReadReply {
 
 /// Refuses the calls that are more than may still be made.
 fn ration(state: &RunState, calls: &mut [StepCall]) {
-    let mut left = state.calls_left();
+    let mut left = state.budget.calls_left();
     for call in calls.iter_mut().filter(|call| call.refusal.is_none()) {
         if left == 0 {
             call.confirm = false;

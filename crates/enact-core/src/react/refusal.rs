@@ -99,7 +99,7 @@ impl RunState {
         self.patience.without_call = 0;
         self.patience.was_nudged = false;
         self.steps.forget();
-        self.forget_prompt_size();
+        self.budget.forget_prompt_size();
         if let Phase::Record(_) = self.phase {
             self.phase = Phase::Step;
         }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::budget::{Budget, Room, Then};
 use super::calls::{CallState, CallStatus};
 use super::compact::{self, Overflow};
 use super::identity::Seen;
@@ -11,10 +12,9 @@ use super::ids::CallIds;
 use super::program::Program;
 use super::progress::Progress;
 use super::prompt::StepPrompt;
-use super::spending::Spent;
 use super::wording::Wording;
 use crate::adapter::Live;
-use crate::model::{Prompt, Request};
+use crate::model::{ModelErrorKind, Prompt, Request};
 use crate::run::{
     Call, Entry, Event, Notice, PredictorName, Question, Record, Run, RunError, Started, Step,
     TerminationReason,
@@ -150,7 +150,7 @@ pub struct RunState {
     pub(super) answering: Option<TerminationReason>,
     pub(super) overflow: Overflow,
     pub(super) seen: Seen,
-    pub(super) spent: Spent,
+    pub(super) budget: Budget,
     pub(super) progress: Progress,
     pub(super) notices: Notices,
     /// Whether a model is to say how the task stands after the last step.
@@ -179,19 +179,20 @@ impl RunState {
             answering: None,
             overflow: Overflow::default(),
             seen: Seen::default(),
-            spent: Spent::default(),
+            budget: Budget::default(),
             progress: Progress::default(),
             notices: Notices::default(),
             is_unjudged: false,
             conditioned: 0,
             ending: None,
         };
+        state.budget = Budget::new(state.run.started());
         state.ids = CallIds::of_entries(state.started().history.entries());
         state.seen.take(0, &state.run.started().agent.tools);
         if state.program.step.is_none() {
             state.phase = Phase::extract(TerminationReason::Success);
         }
-        if state.is_measured() {
+        if state.budget.is_measured() {
             state.render();
         }
         Ok(state)
@@ -284,9 +285,13 @@ impl RunState {
     pub(super) fn render(&mut self) {
         if let Phase::Step | Phase::Act(_) | Phase::Demand(_) = self.phase {
             self.render_steps();
-            self.measure_frame();
+            if !self.budget.has_frame()
+                && let Next::Model(call) = self.ask(PredictorName::Step, Prompt::new())
+            {
+                self.budget.measure_frame(&call.request);
+            }
         }
-        if self.is_measured() && self.condensing().is_none() {
+        if self.budget.is_measured() && self.condensing().is_none() {
             self.finish_step_if_done();
         }
         if let Phase::Demand(reason) = self.phase
@@ -309,7 +314,7 @@ impl RunState {
         } else if self.steps_taken() >= limits.max_iterations {
             Some(TerminationReason::MaxIterations)
         } else {
-            self.used_up()
+            self.budget.used_up(&self.steps.prompt)
         };
         if let Some(reason) = ending {
             return Next::Record(Event::loop_ended(reason));
@@ -344,5 +349,59 @@ impl RunState {
     pub(super) fn render_alone(&self, predictor: PredictorName, entries: &[Entry]) -> Prompt {
         let asking = self.program.predictor(predictor);
         asking.render(self.wording.adapter(predictor), entries)
+    }
+
+    /// Whether there is room for a request, and how long its reply may be.
+    pub(super) fn room(&self, predictor: PredictorName, prompt: &Prompt) -> Room {
+        let then = Then {
+            steps: &self.steps.prompt,
+            is_answering: self.is_answering(),
+        };
+        self.budget.room(predictor, prompt, then)
+    }
+
+    /// Keeps a reply within the room that there is.
+    fn confine(&self, predictor: PredictorName, mut request: Request) -> Request {
+        if let Ok(Some(room)) = self.room(predictor, &request.prompt) {
+            let room = u32::try_from(room).unwrap_or(u32::MAX);
+            let wanted = request.options.max_tokens.unwrap_or(u32::MAX);
+            request.options.max_tokens = Some(wanted.min(room)).filter(|most| *most < u32::MAX);
+        }
+        request
+    }
+
+    /// What the model is told of a limit that is near, once for each.
+    fn near_limit(&self) -> Option<(Notice, String)> {
+        let (about, left) = self
+            .budget
+            .near_limits(self.steps_taken())
+            .find(|(about, _)| !self.notices.were_told(*about))?;
+        let text =
+            format!("A limit is near: at most {left} left. Come to the answer with what you know.");
+        Some((about, text))
+    }
+
+    /// How long what comes next may take; `None` without a time budget.
+    pub fn time_left(&self) -> Option<Duration> {
+        match self.phase {
+            Phase::Step | Phase::Act(_) => self.budget.step_time_left(),
+            // The rest is for the extraction.
+            Phase::Demand(_) => Some(self.budget.rest_of_time()? / 2),
+            _ => self.budget.rest_of_time(),
+        }
+    }
+
+    /// The event for a model that did not answer in the time that was left.
+    pub fn out_of_time(&self) -> Event {
+        let reason = TerminationReason::Timeout;
+        match self.phase {
+            Phase::Step | Phase::Act(_) => Event::loop_ended(reason),
+            Phase::Demand(_) => Event::failed_request_of(
+                PredictorName::Step,
+                ModelErrorKind::Timeout,
+                "the outputs were not submitted in the time that was left",
+            ),
+            _ => Event::failed(reason, "the time budget is used up, and there is no answer"),
+        }
     }
 }
