@@ -78,11 +78,6 @@ impl RunState {
         Asked::about(origin, kind, self.call(state))
     }
 
-    /// Whether a person has allowed the tool for the rest of the run.
-    pub(super) fn is_allowed(&self, question: &Question) -> bool {
-        question.kind == QuestionKind::Confirm && self.is_tool_allowed(&question.tool_call.name)
-    }
-
     pub(super) fn fold_answer(&mut self, question: usize) {
         let known = &self.run.questions()[question];
         let (Phase::Act(calls), Some(decision), Some(by)) =

@@ -34,13 +34,6 @@ pub(super) struct Budget {
     frame: Option<usize>,
 }
 
-/// What has to fit beside a request: the answer, whose prompt shows what that of the steps shows.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Then<'a> {
-    pub(super) steps: &'a Prompt,
-    pub(super) is_answering: bool,
-}
-
 /// How many tokens a reply may have, if that is limited; or the budget that leaves no room for the
 /// request.
 pub(super) type Room = Result<Option<u64>, TerminationReason>;
@@ -103,7 +96,13 @@ impl Budget {
 
     /// Whether a request may be made, and how long its reply may be, so that no budget is passed
     /// and room is left for the final answer.
-    pub(super) fn room(&self, predictor: PredictorName, prompt: &Prompt, then: Then<'_>) -> Room {
+    pub(super) fn room(
+        &self,
+        predictor: PredictorName,
+        prompt: &Prompt,
+        steps: &Prompt,
+        is_answering: bool,
+    ) -> Room {
         let limits = &self.limits;
         if !self.is_measured() {
             return Ok(None);
@@ -113,8 +112,8 @@ impl Budget {
             PredictorName::Extract => (0, 0),
             // The answer's prompt shows what that of the steps shows.
             _ => {
-                let shown = self.prompt_tokens(PredictorName::Step, then.steps);
-                let demand = if then.is_answering { DEMAND_TOKENS } else { 0 };
+                let shown = self.prompt_tokens(PredictorName::Step, steps);
+                let demand = if is_answering { DEMAND_TOKENS } else { 0 };
                 (shown + ANSWER_PROMPT_TOKENS + demand, ANSWER_TOKENS)
             }
         };
@@ -211,11 +210,7 @@ impl Budget {
         if self.step_time_left().is_some_and(|left| left.is_zero()) {
             return Some(TerminationReason::Timeout);
         }
-        let then = Then {
-            steps,
-            is_answering: false,
-        };
-        self.room(PredictorName::Step, steps, then).err()
+        self.room(PredictorName::Step, steps, steps, false).err()
     }
 
     /// How many more tool calls may run.

@@ -84,7 +84,8 @@ impl RunState {
                 CallStatus::Settled(event) => return Next::Record((**event).clone()),
                 CallStatus::Asked(question) => {
                     let question = self.question(*question);
-                    if self.is_allowed(question) {
+                    let is_confirmed = question.kind == QuestionKind::Confirm;
+                    if is_confirmed && self.is_tool_allowed(&question.tool_call.name) {
                         return Next::Record(Event::answered(
                             &question.confirmation_id,
                             Decision::Approve,
@@ -199,7 +200,12 @@ impl RunState {
 
     /// The call of this id in the step under way.
     pub(super) fn find_call(&self, id: &str) -> Option<&CallState> {
-        self.calls().iter().find(|state| self.call(state).id == id)
+        self.calls().get(self.last_step()?.find(id)?)
+    }
+
+    pub(super) fn call_mut(&mut self, id: &str) -> Option<&mut CallState> {
+        let index = self.last_step()?.find(id)?;
+        self.calls_mut().get_mut(index)
     }
 
     pub(super) fn fold_start(&mut self, call: usize) {

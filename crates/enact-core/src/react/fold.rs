@@ -42,7 +42,6 @@ impl RunState {
                     let left = self.budget.step_time_left();
                     self.budget.spend_time(left.unwrap_or_default());
                 }
-                self.answering = Some(reason);
                 self.phase = Phase::Demand(reason);
             }
             Change::CallStarted { call } => self.fold_start(call),
@@ -94,8 +93,7 @@ impl RunState {
                 _ => self.fold_misread(replied, problem),
             },
             Reading::Condensed { call_id, .. } => {
-                let call = self.find_call(call_id).map(|state| state.index);
-                if let Some(state) = call.and_then(|call| self.calls_mut().get_mut(call)) {
+                if let Some(state) = self.call_mut(call_id) {
                     state.is_large = false;
                 }
             }
@@ -171,8 +169,7 @@ impl RunState {
             }
             StepOutcome::Submit | StepOutcome::Answer(_) => {
                 let none = Values::new();
-                let outputs = self.last_step().and_then(|step| step.outputs());
-                let reason = self.reason_of(thought, outputs.unwrap_or(&none));
+                let reason = self.reason_of(thought, replied.committed().unwrap_or(&none));
                 self.phase = Phase::Record(Event::finished(reason));
             }
             StepOutcome::Extract => {}

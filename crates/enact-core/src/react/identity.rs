@@ -176,11 +176,12 @@ impl RunState {
         if !self.is_about_its_call(question) {
             return;
         }
-        let name = question.tool_call.name.clone();
+        let (id, name) = (
+            question.tool_call.id.clone(),
+            question.tool_call.name.clone(),
+        );
         let has_changes = !question.changes.is_empty();
-        let call = self.find_call(&question.tool_call.id);
-        let call = call.map(|state| state.index);
-        if let Some(call) = call.and_then(|call| self.calls_mut().get_mut(call)) {
+        if let Some(call) = self.call_mut(&id) {
             call.asked += 1;
             call.tools = at;
             // An earlier answer was for the tool as it was.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::budget::{Budget, Room, Then};
+use super::budget::{Budget, Room};
 use super::calls::{CallState, CallStatus};
 use super::compact::{self, Overflow};
 use super::identity::Seen;
@@ -19,6 +19,7 @@ use crate::run::{
     Call, Entry, Event, Notice, PredictorName, Question, Record, Run, RunError, Started, Step,
     TerminationReason,
 };
+use crate::signature::Values;
 
 /// What a driver has to do next.
 #[derive(Debug)]
@@ -146,8 +147,6 @@ pub struct RunState {
     /// The ids of calls in the conversation so far.
     pub(super) ids: CallIds,
     pub(super) patience: Patience,
-    /// Why the loop is over, once it is.
-    pub(super) answering: Option<TerminationReason>,
     pub(super) overflow: Overflow,
     pub(super) seen: Seen,
     pub(super) budget: Budget,
@@ -168,27 +167,26 @@ impl RunState {
         wording: Wording,
         record: Record,
     ) -> Result<Self, RunError> {
+        let run = Run::try_from(vec![record])?;
+        let started = run.started();
         let mut state = Self {
+            ids: CallIds::of_entries(started.history.entries()),
+            budget: Budget::new(started),
+            seen: Seen::default(),
             program,
             wording,
-            run: Run::try_from(vec![record])?,
             phase: Phase::Step,
             steps: StepPrompt::default(),
-            ids: CallIds::default(),
             patience: Patience::default(),
-            answering: None,
             overflow: Overflow::default(),
-            seen: Seen::default(),
-            budget: Budget::default(),
             progress: Progress::default(),
             notices: Notices::default(),
             is_unjudged: false,
             conditioned: 0,
             ending: None,
+            run,
         };
-        state.budget = Budget::new(state.run.started());
-        state.ids = CallIds::of_entries(state.started().history.entries());
-        state.seen.take(0, &state.run.started().agent.tools);
+        state.seen.take(0, state.run.tools());
         if state.program.step.is_none() {
             state.phase = Phase::extract(TerminationReason::Success);
         }
@@ -227,7 +225,7 @@ impl RunState {
 
     /// Whether the loop of steps is over, and only the answer is missing.
     pub fn is_answering(&self) -> bool {
-        self.answering.is_some()
+        self.run.loop_ended().is_some()
     }
 
     /// How many calls the step under way has.
@@ -345,6 +343,21 @@ impl RunState {
         Next::Model(ModelCall { predictor, request })
     }
 
+    /// What a predictor is asked about, by name: for a program that does its work.
+    pub(crate) fn inputs_of(&self, predictor: PredictorName) -> Values {
+        let entries = match (&self.phase, predictor) {
+            (Phase::Summarise { covers, .. }, PredictorName::Summarise) => {
+                compact::summary_request(self, *covers, self.overflow)
+            }
+            _ => compact::extract_entries(self, usize::MAX),
+        };
+        let inputs = entries.into_iter().rev().find_map(|entry| match entry {
+            Entry::Inputs { values } => Some(values),
+            _ => None,
+        });
+        inputs.unwrap_or_default()
+    }
+
     /// A prompt of its own for a predictor.
     pub(super) fn render_alone(&self, predictor: PredictorName, entries: &[Entry]) -> Prompt {
         let asking = self.program.predictor(predictor);
@@ -353,11 +366,8 @@ impl RunState {
 
     /// Whether there is room for a request, and how long its reply may be.
     pub(super) fn room(&self, predictor: PredictorName, prompt: &Prompt) -> Room {
-        let then = Then {
-            steps: &self.steps.prompt,
-            is_answering: self.is_answering(),
-        };
-        self.budget.room(predictor, prompt, then)
+        let (steps, is_answering) = (&self.steps.prompt, self.is_answering());
+        self.budget.room(predictor, prompt, steps, is_answering)
     }
 
     /// Keeps a reply within the room that there is.

@@ -94,16 +94,10 @@ impl Program {
         if !self.checks_calls {
             return None;
         }
-        let outputs = match &replied.read {
-            Reading::Step(stepped) => match (&stepped.outcome, stepped.calls.first()) {
-                (StepOutcome::Submit, Some(planned)) => return Some((*planned.call).clone()),
-                (StepOutcome::Answer(outputs), _) => outputs,
-                _ => return None,
-            },
-            Reading::Outputs(outputs) => outputs,
-            _ => return None,
-        };
-        let mut args = outputs.clone();
+        let mut args = replied.committed()?.clone();
+        if let Some(planned) = replied.stepped().and_then(|step| step.calls.first()) {
+            return Some((*planned.call).clone());
+        }
         let declared = self.declared.outputs();
         args.retain(|name, _| declared.iter().any(|field| field.name == *name));
         Some(Call {

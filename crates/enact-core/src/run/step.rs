@@ -158,11 +158,7 @@ impl Step {
 
     /// The outputs that it commits, if it does.
     pub fn outputs(&self) -> Option<&Values> {
-        match self.outcome() {
-            StepOutcome::Submit => self.calls.first().map(|call| &call.call.args),
-            StepOutcome::Answer(outputs) => Some(outputs),
-            _ => None,
-        }
+        self.replied.committed()
     }
 
     /// Whether tools were called, and not all calls have given something.
@@ -170,7 +166,7 @@ impl Step {
         *self.outcome() == StepOutcome::Act && self.calls.iter().any(StepCall::is_open)
     }
 
-    pub(super) fn find(&self, call_id: &str) -> Option<usize> {
+    pub(crate) fn find(&self, call_id: &str) -> Option<usize> {
         self.calls.iter().position(|call| call.call.id == call_id)
     }
 }
