@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use enact_core::module::StartFrom;
 use enact_core::run::store::Store;
-use enact_core::run::{PlannedCall, QuestionKind};
+use enact_core::run::{QuestionKind, StepCall};
 use enact_core::tool::Effect;
 use enact_core::{
     Call, Decision, Dynamic, Outcome, Paused, Prediction, Question, ReAct, ResumeCall, Run, Update,
@@ -377,7 +377,7 @@ impl Reporter {
             return;
         };
         if let Some(step) = record.event.reply().and_then(|reply| reply.stepped()) {
-            let name = |planned: &PlannedCall| planned.call.name.clone();
+            let name = |planned: &StepCall| planned.call.name.clone();
             let names: Vec<String> = step.calls.iter().map(name).collect();
             // A client that has hung up hears nothing.
             let _ = reports.send(names.join(", "));

@@ -69,14 +69,15 @@ fn apply(state: &mut RunState, event: Event) {
 
 /// One whole step: ask, read the reply, run one tool, take its observation.
 fn step(state: &mut RunState, observation: &str) {
-    let Next::Model(call) = state.next() else {
+    let Next::Model(call) = state.decide() else {
         panic!("a model call")
     };
     divan::black_box(&call.request);
-    drop(call);
-    let event = state.read(Ok(reply()), Duration::ZERO).event(state, []);
+    let read = state.read(call.predictor, Ok(reply()), Duration::ZERO);
+    drop(call.request);
+    let event = read.event(state, []);
     apply(state, event);
-    let Next::Tools(calls) = state.next() else {
+    let Next::Tools(calls) = state.decide() else {
         panic!("a tool call")
     };
     let call_id = calls[0].call.id.clone();

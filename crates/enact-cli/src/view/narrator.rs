@@ -159,7 +159,7 @@ impl Narrator {
         let step = run.steps().last();
         // A failure that ends the run is the error of the command.
         match change {
-            Change::AdapterChanged { adapter, why, .. } => {
+            Change::Remark(Remark::Adapter { adapter, why, .. }) => {
                 let failure = self.told().failure.take();
                 let why = match failure.and_then(|(kind, _)| kind) {
                     Some(ModelErrorKind::ToolsRefused) => {
@@ -180,8 +180,8 @@ impl Narrator {
                 self.step(step);
                 self.answered_by(&step.replied.reply);
             }
-            (Change::Reply(replied), _) => self.reply(replied),
-            (Change::Failure { kind, message, .. }, _) => {
+            (Change::Remark(Remark::Reply { replied, .. }), _) => self.reply(replied),
+            (Change::Remark(Remark::Failure { kind, message, .. }), _) => {
                 let message = format!("the model failed ({}): {message}", kind.as_str());
                 self.told().failure = Some((Some(*kind), message));
             }
@@ -198,7 +198,7 @@ impl Narrator {
             (Change::Answered { question }, Some(step)) => {
                 self.answered(step, &run.questions()[*question]);
             }
-            (Change::Noticed { text, .. }, _) => self.aside(text),
+            (Change::Remark(Remark::Notice { text, .. }), _) => self.aside(text),
             (Change::ToolsChanged, _) => {
                 let names: Vec<&str> = run.tools().iter().map(|tool| tool.name.as_str()).collect();
                 self.aside(&format!("the tools have changed: {}", names.join(", ")));

@@ -3,7 +3,7 @@
 use futures_util::StreamExt as _;
 use futures_util::stream::SelectAll;
 
-use super::effects::{Asking, Doing, Done, Durability, Effects, Outcome, Stopped};
+use super::effects::{Acted, Asking, Doing, Durability, Effects, Stopped};
 use crate::error::{Error, ErrorKind};
 use crate::model::ModelError;
 use crate::react::{ModelCall, Next, RunState, ToolCall};
@@ -74,7 +74,7 @@ impl Driver<'_, '_> {
         }
         loop {
             self.stop_running_away().await?;
-            let next = self.state.next();
+            let next = self.state.decide();
             self.may_proceed(&next)?;
             if self.is_about_tools(&next) && self.list_tools().await? {
                 continue;
@@ -118,7 +118,7 @@ impl Driver<'_, '_> {
         match answered.outcome {
             Ok(reply) => {
                 self.heard_from_outside();
-                let read = self.state.read(Ok(reply), answered.took);
+                let read = self.state.read(predictor, Ok(reply), answered.took);
                 let unchecked = read.unchecked();
                 let said = match unchecked.is_empty() {
                     true => Vec::new(),
@@ -128,7 +128,7 @@ impl Driver<'_, '_> {
                 self.record([event], Durability::Now).await
             }
             Err(error) => {
-                let read = self.state.read(Err(&error), answered.took);
+                let read = self.state.read(predictor, Err(&error), answered.took);
                 let event = read.event(self.state, []);
                 let recovers = self.state.recovers_from(predictor, error.kind());
                 self.record([event], Durability::Now).await?;
@@ -160,15 +160,10 @@ impl Driver<'_, '_> {
     }
 
     /// Writes down what came of a call.
-    async fn take(&mut self, done: Done) -> Result<(), Stopped> {
-        let event = match done.outcome {
-            Outcome::Observed {
-                observation,
-                took,
-                usage,
-                cost,
-            } => Event::tool_finished(done.call_id, observation, took, (usage, cost)),
-            Outcome::Asks(question) => self.state.tool_asks(&done.call_id, question),
+    async fn take(&mut self, acted: Acted) -> Result<(), Stopped> {
+        let event = match acted {
+            Acted::Done { done, .. } => Event::tool_done(done),
+            Acted::Asks { call_id, question } => self.state.tool_asks(&call_id, question),
         };
         self.record([event], Durability::Now).await
     }
@@ -326,7 +321,7 @@ impl Driver<'_, '_> {
             if let Err(Stopped::Cancelled) = self.effects.proceed() {
                 return Err(Stopped::Cancelled);
             }
-            match self.state.next() {
+            match self.state.decide() {
                 Next::Record(event) => self.record([event], Durability::Now).await?,
                 _ => match self.running.next().await {
                     Some(done) => self.take(done?).await?,

@@ -8,9 +8,9 @@ use strum::IntoStaticStr;
 
 use crate::adapter::Live;
 use crate::error::Error;
-use crate::model::{ModelError, Reply, Request, Usage};
+use crate::model::{ModelError, Reply, Request};
 use crate::react::{CallCheck, ModelCall, RunState, ToolCall};
-use crate::run::{Call, Decision, Observation, PredictorName, Question, Record, Run, TraceStep};
+use crate::run::{Call, Decision, Done, PredictorName, Question, Record, Run, TraceStep};
 use crate::signature::Values;
 use crate::time::Timestamp;
 use crate::tool::ToolSpec;
@@ -19,7 +19,7 @@ use crate::tool::ToolSpec;
 pub type Effect<'a, T> = Pin<Box<dyn Future<Output = Result<T, Stopped>> + Send + 'a>>;
 
 /// What calls give, in the order in which they end.
-pub type Doing<'a> = Pin<Box<dyn Stream<Item = Result<Done, Stopped>> + Send + 'a>>;
+pub type Doing<'a> = Pin<Box<dyn Stream<Item = Result<Acted, Stopped>> + Send + 'a>>;
 
 /// Everything a run needs from the outside world: one implementation for each engine.
 ///
@@ -173,31 +173,21 @@ pub struct Answered {
 
 /// What came of a call.
 #[derive(Debug)]
-pub struct Done {
-    /// Which call.
-    pub call_id: String,
-    /// What it gave.
-    pub outcome: Outcome,
-    /// How it failed, if it did.
-    pub failure: Option<Failure>,
-}
-
-/// What a call gave.
-#[derive(Debug)]
-pub enum Outcome {
+pub enum Acted {
     /// It is over.
-    Observed {
+    Done {
         /// What it gave.
-        observation: Observation,
-        /// How long it took.
-        took: Duration,
-        /// Tokens that it spent on models.
-        usage: Usage,
-        /// What they cost.
-        cost: f64,
+        done: Done,
+        /// How it failed, if it did.
+        failure: Option<Failure>,
     },
     /// It wants to know something from a person first.
-    Asks(String),
+    Asks {
+        /// Which call.
+        call_id: String,
+        /// What it asks.
+        question: String,
+    },
 }
 
 /// How a call failed.

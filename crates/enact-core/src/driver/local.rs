@@ -5,13 +5,11 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::effects::{Answered, Asking, Doing, Done, Durability, Effect, Effects, Stopped};
+use super::effects::{Answered, Asking, Doing, Durability, Effect, Effects, Stopped};
 use super::hooks::{AfterCall, BeforeCall, Condition, HookCall, HookStep};
-use super::tools::ReadyCall;
 use super::updates::{Listener, Update};
 use super::writing::Writing;
 use crate::model::{Delivery, LanguageModel, ModelError, ModelErrorKind, Reply, Secrets};
@@ -216,20 +214,6 @@ impl Local {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Runs a call. When the time of the run is up, it is given up.
-    async fn run(&self, mut call: ReadyCall, time: Option<Duration>) -> Result<Done, Stopped> {
-        let began = Instant::now();
-        let done = tokio::select! {
-            biased;
-            () = self.cancellation.cancelled() => return Err(Stopped::Cancelled),
-            done = within(time, call.run()) => done,
-        };
-        match done {
-            Some(done) => Ok(done),
-            None => Ok(call.give_up(began).await),
-        }
-    }
 }
 
 impl Effects for Local {
@@ -278,17 +262,13 @@ impl Effects for Local {
     }
 
     fn act<'a>(&'a self, run: &Run, calls: Vec<ToolCall>) -> Doing<'a> {
-        let calls = calls.into_iter().map(|call| {
-            let time = call.time_left;
-            self.run(ReadyCall::new(self, run, call), time)
-        });
-        Box::pin(calls.collect::<FuturesUnordered<_>>())
+        self.run_all(run, calls)
     }
 
     fn abandon<'a>(&'a self, run: &'a Run, calls: Vec<ToolCall>) -> Effect<'a, ()> {
         Box::pin(async move {
-            for call in calls {
-                ReadyCall::new(self, run, call).let_go().await;
+            for call in &calls {
+                self.let_go(run, call).await;
             }
             Ok(())
         })
@@ -337,7 +317,7 @@ impl Effects for Local {
 }
 
 /// Does something in the time that is left; `None` when it takes longer.
-async fn within<T>(time: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
+pub(super) async fn within<T>(time: Option<Duration>, work: impl Future<Output = T>) -> Option<T> {
     match time {
         Some(time) => tokio::time::timeout(time, work).await.ok(),
         None => Some(work.await),

@@ -70,7 +70,7 @@ mod writing;
 pub use drive::{Stop, drive};
 pub(crate) use drive::{error_of, expire, record};
 pub use effects::{
-    Answer, Answered, Asking, Doing, Done, Durability, Effect, Effects, Failure, Outcome, Stopped,
+    Acted, Answer, Answered, Asking, Doing, Durability, Effect, Effects, Failure, Stopped,
 };
 pub(crate) use hooks::{AfterCall, BeforeCall, Condition};
 pub use hooks::{HookCall, HookStep};

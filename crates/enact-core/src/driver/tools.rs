@@ -6,103 +6,95 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
 
 use super::Update;
-use super::effects::{Done, Failure, Outcome};
-use super::hooks::{AfterCall, HookCall};
-use super::local::Local;
+use super::effects::{Acted, Doing, Failure, Stopped};
+use super::hooks::HookCall;
+use super::local::{Local, within};
 use crate::model::Usage;
 use crate::react::ToolCall;
-use crate::run::{Call, Observation, Run};
+use crate::run::{Call, Done, Observation, Run};
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput};
 
 /// How long a tool may take to let go of a call.
 const LETTING_GO: Duration = Duration::from_secs(10);
 
-/// A call with all that it needs to run.
-pub(super) struct ReadyCall {
-    call: Arc<Call>,
-    tool: Option<Arc<dyn Tool>>,
-    /// Whether the tool is the one that the call was approved for.
-    is_approved_tool: bool,
-    context: ToolContext,
-    /// The hook, and the number of the step that the call is part of.
-    after_call: Option<(AfterCall, usize)>,
-}
-
-impl ReadyCall {
-    pub(super) fn new(local: &Local, run: &Run, planned: ToolCall) -> Self {
-        let tool = local.tool(&planned.call.name);
-        // Whatever led here, a call runs with the tool that it was approved for, or not at all.
-        let is_current = planned.tools == run.tools_record() && local.are_known(run);
-        let is_approved_tool = match (&tool, is_current) {
-            (Some(_), true) => true,
-            (Some(tool), false) => run
-                .tool_at(planned.tools, &planned.call.name)
-                .is_some_and(|listed| local.is_tool(tool.spec(), listed)),
-            (None, _) => false,
-        };
-        Self {
-            tool,
-            is_approved_tool,
-            call: Arc::clone(&planned.call),
-            context: context(local, run, planned),
-            after_call: (local.after_call.clone()).map(|hook| (hook, run.steps().len())),
-        }
+impl Local {
+    /// Runs calls side by side.
+    pub(super) fn run_all<'a>(&'a self, run: &Run, calls: Vec<ToolCall>) -> Doing<'a> {
+        let step = run.steps().len();
+        let calls = calls.into_iter().map(|call| {
+            let tool = self.approved(run, &call);
+            let context = context(self, run, &call);
+            self.run(call, step, tool, context)
+        });
+        Box::pin(calls.collect::<FuturesUnordered<_>>())
     }
 
     /// Lets go of a call that will not be resumed.
-    pub(super) async fn let_go(self) {
-        if let Some(tool) = self.tool {
-            let_go(&*tool, self.context).await;
+    pub(super) async fn let_go(&self, run: &Run, call: &ToolCall) {
+        if let Some(tool) = self.tool(&call.call.name) {
+            let_go(&*tool, context(self, run, call)).await;
         }
     }
 
-    /// What comes of a call for which the run has no time left.
-    pub(super) async fn give_up(self, began: Instant) -> Done {
-        let name = &self.call.name;
-        let text = format!("Error executing {name}: given up, the time of the run is over");
-        let call_id = self.call.id.clone();
-        self.let_go().await;
-        unexecuted(call_id, text, Failure::Timeout, began)
+    /// Whatever led here, a call runs with the tool that it was approved for, or not at all.
+    fn approved(&self, run: &Run, planned: &ToolCall) -> Result<Arc<dyn Tool>, Failure> {
+        let name = &planned.call.name;
+        let tool = self.tool(name).ok_or(Failure::NotFound)?;
+        let is_current = planned.tools == run.tools_record() && self.are_known(run);
+        let listed = || run.tool_at(planned.tools, name);
+        match is_current || listed().is_some_and(|listed| self.is_tool(tool.spec(), listed)) {
+            true => Ok(tool),
+            false => Err(Failure::ToolChanged),
+        }
     }
 
-    /// Runs the call. Errors, panics and time-outs are observations.
-    pub(super) async fn run(&mut self) -> Done {
-        let Self {
-            call,
-            tool,
-            is_approved_tool,
-            context,
-            after_call,
-        } = self;
+    /// Runs a call. When the time of the run is up, it is given up.
+    async fn run(
+        &self,
+        call: ToolCall,
+        step: usize,
+        tool: Result<Arc<dyn Tool>, Failure>,
+        mut context: ToolContext,
+    ) -> Result<Acted, Stopped> {
         let began = Instant::now();
-        let name = call.name.clone();
-        let Some(tool) = tool else {
-            let text = format!("Error executing {name}: it is not available any more");
-            return unexecuted(call.id.clone(), text, Failure::NotFound, began);
+        let (call, time) = (&*call.call, call.time_left);
+        let tool = match tool {
+            Ok(tool) => tool,
+            Err(failure) => return Ok(unexecuted(call, failure, began)),
         };
-        if !*is_approved_tool {
-            let text = format!(
-                "Error executing {name}: it has changed since the call was made. The call was not \
-                 executed."
-            );
-            return unexecuted(call.id.clone(), text, Failure::ToolChanged, began);
-        }
         let timeout = tool.spec().timeout;
         context.deadline = began.checked_add(timeout).map(Instant::into_std);
-        // Only who looks at the call afterwards needs the arguments twice.
-        let args = match &after_call {
-            Some(_) => call.args.clone(),
-            None => match Arc::get_mut(call) {
-                Some(call) => std::mem::take(&mut call.args),
-                None => call.args.clone(),
-            },
+        let acted = tokio::select! {
+            biased;
+            () = self.cancellation.cancelled() => return Err(Stopped::Cancelled),
+            acted = within(time, self.execute(call, step, &*tool, &context, began)) => acted,
         };
+        match acted {
+            Some(acted) => Ok(acted),
+            None => {
+                let_go(&*tool, context).await;
+                Ok(unexecuted(call, Failure::Timeout, began))
+            }
+        }
+    }
+
+    /// Errors, panics and time-outs are observations.
+    async fn execute(
+        &self,
+        call: &Call,
+        step: usize,
+        tool: &dyn Tool,
+        context: &ToolContext,
+        began: Instant,
+    ) -> Acted {
         let (mut usage, mut cost) = (Usage::default(), 0.0);
-        let told = context.clone();
-        let work = AssertUnwindSafe(async { tool.call(args, told).await }).catch_unwind();
+        let work = async { tool.call(call.args.clone(), context.clone()).await };
+        let work = AssertUnwindSafe(work).catch_unwind();
+        let timeout = tool.spec().timeout;
         let (observation, failure) = match tokio::time::timeout(timeout, work).await {
             Ok(Ok(Ok(output))) => {
                 (usage, cost) = (output.usage, output.cost);
@@ -110,53 +102,45 @@ impl ReadyCall {
             }
             Ok(Ok(Err(error))) => match error.into_question() {
                 Ok(question) => {
-                    return Done {
-                        call_id: call.id.clone(),
-                        outcome: Outcome::Asks(question),
-                        failure: None,
-                    };
+                    let call_id = call.id.clone();
+                    return Acted::Asks { call_id, question };
                 }
                 Err(error) => {
                     (usage, cost) = error.spent();
-                    failed(&name, &error, Failure::ToolError)
+                    failed(&call.name, &error, Failure::ToolError)
                 }
             },
-            Ok(Err(panic)) => failed(&name, &ToolError::new(panic_text(&*panic)), Failure::Panic),
+            Ok(Err(panic)) => {
+                let error = ToolError::new(panic_text(&*panic));
+                failed(&call.name, &error, Failure::Panic)
+            }
             Err(_) => {
                 context.cancellation.cancel();
-                let_go(&**tool, context.clone()).await;
+                let_go(tool, context.clone()).await;
                 let error = ToolError::new(format!("no result within {timeout:?}"));
-                failed(&name, &error, Failure::Timeout)
+                failed(&call.name, &error, Failure::Timeout)
             }
         };
-        let observation = match after_call {
-            Some((check, step)) => {
+        let observation = match &self.after_call {
+            Some(check) => {
                 let call = HookCall {
                     run_id: context.run_id.clone(),
-                    step: *step,
-                    call: (**call).clone(),
+                    step,
+                    call: call.clone(),
                 };
                 check.apply(call, observation).await
             }
             None => observation,
         };
-        let outcome = Outcome::Observed {
-            observation,
-            took: began.elapsed(),
-            usage,
-            cost,
-        };
-        Done {
-            call_id: call.id.clone(),
-            outcome,
-            failure,
-        }
+        let done = Done::new(&call.id, observation).spending(began.elapsed(), usage, cost);
+        Acted::Done { done, failure }
     }
 }
 
 /// What a tool is told about a call.
-fn context(local: &Local, run: &Run, planned: ToolCall) -> ToolContext {
-    let context = ToolContext::of_call(planned.call.id.clone(), planned.idempotency_key);
+fn context(local: &Local, run: &Run, planned: &ToolCall) -> ToolContext {
+    let key = planned.idempotency_key.clone();
+    let context = ToolContext::of_call(planned.call.id.clone(), key);
     let mut context = context.with_secrets(local.secrets.clone());
     context.run_id = run.id().to_owned();
     let parent = run.started().parent.as_ref();
@@ -164,7 +148,7 @@ fn context(local: &Local, run: &Run, planned: ToolCall) -> ToolContext {
     context.tokens_left = planned.tokens_left;
     context.money_left = planned.money_left;
     context.cancellation = local.cancellation.child_token();
-    for (question, answer) in planned.answers {
+    for (question, answer) in &planned.answers {
         context = context.with_answer(question, answer);
     }
     match local.listener.clone() {
@@ -188,16 +172,19 @@ async fn let_go(tool: &dyn Tool, context: ToolContext) {
     let _ = tokio::time::timeout(LETTING_GO, work).await;
 }
 
-fn unexecuted(call_id: String, text: String, failure: Failure, began: Instant) -> Done {
-    let outcome = Outcome::Observed {
-        observation: Observation::error(text),
-        took: began.elapsed(),
-        usage: Usage::default(),
-        cost: 0.0,
+/// What comes of a call whose tool is another one by now, or for which the run has no time left.
+fn unexecuted(call: &Call, failure: Failure, began: Instant) -> Acted {
+    let why = match failure {
+        Failure::NotFound => "it is not available any more",
+        Failure::ToolChanged => {
+            "it has changed since the call was made. The call was not executed."
+        }
+        _ => "given up, the time of the run is over",
     };
-    Done {
-        call_id,
-        outcome,
+    let observation = Observation::error(format!("Error executing {}: {why}", call.name));
+    let done = Done::new(&call.id, observation);
+    Acted::Done {
+        done: done.spending(began.elapsed(), Usage::default(), 0.0),
         failure: Some(failure),
     }
 }

@@ -10,7 +10,7 @@ use tracing::{Instrument as _, Span};
 
 use super::content;
 use super::drive::Stop;
-use super::effects::{Answered, Asking, Doing, Done, Effect, Effects, Outcome, Stopped};
+use super::effects::{Acted, Answered, Asking, Doing, Effect, Effects, Stopped};
 use crate::error::{Error, ErrorKind};
 use crate::model::{LanguageModel, ResponseFormat, Secrets, Usage};
 use crate::react::{RunState, ToolCall};
@@ -99,7 +99,7 @@ impl<E: Effects> Effects for Traced<E> {
             async move {
                 let done = within(span.clone(), work.next()).await;
                 match &done {
-                    Some(Ok(done)) => record_done(&span, done, content),
+                    Some(Ok(acted)) => record_done(&span, acted, content),
                     _ => fail(&span, CANCELLED),
                 }
                 done
@@ -113,12 +113,15 @@ impl<E: Effects> Effects for Traced<E> {
         now, proceed, append, abandon, check, ends, tools, wait, stepped);
 }
 
-fn record_done(span: &Span, done: &Done, content: Option<&Secrets>) {
-    if let Some(failure) = done.failure {
+fn record_done(span: &Span, acted: &Acted, content: Option<&Secrets>) {
+    let Acted::Done { done, failure } = acted else {
+        return;
+    };
+    if let Some(failure) = failure {
         fail(span, failure.as_str());
     }
-    if let (Outcome::Observed { observation, .. }, Some(secrets)) = (&done.outcome, content) {
-        let observed = observation.text();
+    if let Some(secrets) = content {
+        let observed = done.observation.text();
         span.record(TOOL_RESULT, &*secrets.redact(&observed));
     }
 }

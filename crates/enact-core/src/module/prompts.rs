@@ -45,7 +45,7 @@ impl Core {
         let mut asked = Vec::new();
         for record in records {
             if record.event.is_of_model()
-                && let Next::Model(ModelCall { predictor, request }) = state.next()
+                && let Next::Model(ModelCall { predictor, request }) = state.decide()
                 && !ready.local.programs.contains_key(&predictor)
             {
                 asked.push(Asked {

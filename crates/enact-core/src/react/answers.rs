@@ -1,10 +1,9 @@
 //! People in the loop: what is asked, and what follows from the answers.
 
-use std::sync::Arc;
-
+use super::calls::{CallState, CallStatus};
 use super::check;
 use super::identity::Allowed;
-use super::state::{CallState, CallStatus, Phase, RunState};
+use super::state::{Phase, RunState};
 use crate::run::{
     AnswerError, Answerer, Asked, Decision, Event, Observation, Origin, Question, QuestionKind,
 };
@@ -13,8 +12,7 @@ use crate::time::Timestamp;
 impl RunState {
     /// The event that follows from a question that a running tool asks.
     pub fn tool_asks(&self, call_id: &str, text: String) -> Event {
-        let mut calls = self.calls().iter();
-        match calls.find(|state| state.call.id == call_id) {
+        match self.find_call(call_id) {
             Some(state) => Event::asked(Asked {
                 text: Some(text),
                 ..self.about(state, QuestionKind::Clarify)
@@ -75,14 +73,9 @@ impl RunState {
             run_id: self.run.id(),
             step: self.last_step().map_or(0, |step| step.record as u64),
             nth: state.asked,
-            tool: self.run.tool_at(self.seen.at, &state.call.name),
+            tool: self.run.tool_at(self.seen.at, &self.call(state).name),
         };
-        Asked::about(origin, kind, &state.call)
-    }
-
-    /// Whether a person has allowed the tool for the rest of the run.
-    pub(super) fn is_allowed(&self, question: &Question) -> bool {
-        question.kind == QuestionKind::Confirm && self.is_tool_allowed(&question.tool_call.name)
+        Asked::about(origin, kind, self.call(state))
     }
 
     pub(super) fn fold_answer(&mut self, question: usize) {
@@ -105,13 +98,10 @@ impl RunState {
                     confirmation_id: asked.confirmation_id.clone(),
                     tools: state.tools,
                 };
-                self.allowed.insert(asked.tool_call.name.clone(), rule);
+                self.seen.allowed.insert(asked.tool_call.name.clone(), rule);
                 None
             }
-            Decision::Edit { name, args } => {
-                let call = Arc::make_mut(&mut state.call);
-                call.name.clone_from(name);
-                call.args.clone_from(args);
+            Decision::Edit { .. } => {
                 state.tools = self.seen.at;
                 None
             }
@@ -130,14 +120,15 @@ impl RunState {
             }
         };
         state.status = match observation {
-            Some(observation) => CallStatus::settled(&state.call, observation),
+            Some(observation) => CallStatus::settled(&asked.tool_call.id, observation),
             None => CallStatus::Ready,
         };
     }
 
     pub(super) fn fold_withdrawal(&mut self, question: usize) {
         let known = &self.run.questions()[question].question;
-        self.allowed
+        self.seen
+            .allowed
             .retain(|_, rule| rule.confirmation_id != known.confirmation_id);
         let Phase::Act(calls) = &mut self.phase else {
             return;
@@ -148,7 +139,6 @@ impl RunState {
                 state.answers.pop();
             }
             state.answered = None;
-            state.call = Arc::new(known.tool_call.clone());
             state.status = CallStatus::Asked(question);
         }
     }

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::state::{CallStatus, RunState};
+use super::calls::CallStatus;
+use super::state::RunState;
 use super::{shorten, text};
 use crate::model::Prompt;
 use crate::run::{Call, Entry, Observation, PredictorName, Standing, TerminationReason};
@@ -36,7 +37,6 @@ impl RunState {
             Standing::Done => Some(TerminationReason::Success),
             Standing::Impossible => Some(TerminationReason::Failure),
         };
-        self.continue_loop();
     }
 
     /// Whether what a call gave is to be summarised by a model.
@@ -49,13 +49,13 @@ impl RunState {
     /// is room for the request.
     pub(super) fn condensing(&self) -> Option<(&Call, Prompt)> {
         let calls = self.calls();
-        let index = calls.iter().position(|state| state.is_large)?;
+        let large = calls.iter().find(|state| state.is_large)?;
         if calls.iter().any(|state| state.status != CallStatus::Done) {
             return None;
         }
         let step = self.last_step()?;
-        let call = &calls[index].call;
-        let value = &step.calls[index].done.as_ref()?.observation.value;
+        let call = self.call(large);
+        let value = &self.step_call(large).done.as_ref()?.observation.value;
         let tokens = self.started().limits.max_observation_tokens;
         let result = shorten::text(value, tokens.saturating_mul(SHOWN_TO_SUMMARISE));
         let args = Value::Object(call.args.clone());
@@ -73,7 +73,6 @@ impl RunState {
     pub(super) fn do_without(&mut self, predictor: PredictorName) {
         if predictor == PredictorName::Judge {
             self.is_unjudged = false;
-            self.continue_loop();
         } else if let Some(call) = self.calls_mut().iter_mut().find(|call| call.is_large) {
             call.is_large = false;
         }
@@ -90,7 +89,7 @@ impl RunState {
     ) -> Option<Prompt> {
         let values = values.map(|(name, text)| (name.to_owned(), Value::String(text)));
         let values = Values::from_iter(values);
-        let prompt = self.render(predictor, &[Entry::Inputs { values }]);
+        let prompt = self.render_alone(predictor, &[Entry::Inputs { values }]);
         self.room(predictor, &prompt).ok().map(|_| prompt)
     }
 }

@@ -7,7 +7,7 @@ use crate::adapter::describe::quoted;
 use crate::adapter::forms::{self, Apart};
 use crate::adapter::outputs::checked;
 use crate::adapter::{ReadCall, Repair, RepairKind, UnreadableArgs, names};
-use crate::run::{Call, PlannedCall};
+use crate::run::{Call, StepCall};
 use crate::signature::{Validator, Values, did_you_mean};
 use crate::tool::{Confirmation, ToolSpec};
 
@@ -22,12 +22,12 @@ pub(super) fn tool_call(
     id: String,
     read: ReadCall,
     repairs: &mut Vec<Repair>,
-) -> PlannedCall {
+) -> StepCall {
     let (mut call, problem) = as_read(id, read);
     let known = names::meant(&call.name, program.tool_specs().map(|spec| &*spec.name));
     let Some((spec, validator)) = known.and_then(|known| program.tool(known)) else {
         let refusal = unknown_tool(program, &call.name);
-        return PlannedCall::refused(call, refusal);
+        return StepCall::refused(call, refusal);
     };
     if spec.name != call.name {
         let detail = format!("`{}` → `{}`", call.name, spec.name);
@@ -43,10 +43,10 @@ pub(super) fn tool_call(
         Ok((args, coerced)) => {
             repairs.extend(Repair::coercions(coerced));
             call.args = args;
-            PlannedCall {
+            StepCall {
                 // A rule that looks at the arguments is asked for what it says: see `ReadReply`.
                 confirm: spec.confirmation == Confirmation::Always,
-                ..PlannedCall::new(call)
+                ..StepCall::new(call)
             }
         }
         Err((problems, args)) => {
@@ -56,7 +56,7 @@ pub(super) fn tool_call(
                 schema_excerpt(spec)
             );
             call.args = args;
-            PlannedCall::refused(call, refusal)
+            StepCall::refused(call, refusal)
         }
     }
 }

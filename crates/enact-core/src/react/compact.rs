@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use super::state::{Phase, RunState};
+use super::state::RunState;
 use super::text;
 use crate::model::{Image, Part};
-use crate::run::{Entry, PredictorName, visible, visible_positions};
+use crate::run::{Entry, visible, visible_positions};
 use crate::signature::Values;
 
 /// How often a run may try to shorten its transcript for one prompt.
@@ -138,21 +138,4 @@ pub(super) fn extract_entries(state: &RunState, clip: usize) -> Vec<Entry> {
         before.push(Entry::User { parts });
     }
     before
-}
-
-impl RunState {
-    /// What a predictor is asked about, by name: for a program that does its work.
-    pub(crate) fn inputs_of(&self, predictor: PredictorName) -> Values {
-        let entries = match (&self.phase, predictor) {
-            (Phase::Summarise { covers, .. }, PredictorName::Summarise) => {
-                summary_request(self, *covers, self.overflow)
-            }
-            _ => extract_entries(self, usize::MAX),
-        };
-        let inputs = entries.into_iter().rev().find_map(|entry| match entry {
-            Entry::Inputs { values } => Some(values),
-            _ => None,
-        });
-        inputs.unwrap_or_default()
-    }
 }

@@ -2,7 +2,7 @@
 //! and if that fails they are extracted from the trajectory.
 
 use super::compact;
-use super::state::{Phase, RunState};
+use super::state::{Next, Phase, RunState};
 use crate::adapter::Completion;
 use crate::adapter::describe::{names, quoted};
 use crate::model::{Prompt, Request, ToolChoice};
@@ -13,20 +13,20 @@ use crate::run::{Event, Notice, PredictorName, TerminationReason};
 const CLIPS: [usize; 3] = [2_000, 300, 40];
 
 impl RunState {
-    /// Tells the model to submit its outputs, on the same transcript: its beginning has been paid for,
-    /// and nothing is left out. Where that cannot be, they are extracted.
-    pub(super) fn enter_answer(&mut self, reason: TerminationReason) {
-        self.answering = Some(reason);
-        if !self.can_demand() {
-            return self.enter_extract(reason);
+    /// The model is told to submit its outputs, on the same transcript: its beginning has been paid
+    /// for, and nothing is left out.
+    pub(super) fn demand(&self, reason: TerminationReason) -> Next {
+        if self.notices.were_told(Notice::SubmitNow) {
+            return self.ask(PredictorName::Step, self.steps.prompt.clone());
         }
         let text = submit_now(reason, &self.output_names());
-        self.phase = Phase::Record(Event::noticed(Notice::SubmitNow, text));
+        Next::Record(Event::noticed(Notice::SubmitNow, text))
     }
 
+    /// Where the outputs cannot be demanded, they are extracted.
     pub(super) fn can_demand(&self) -> bool {
         // An extraction must still be possible afterwards.
-        let room = self.room(PredictorName::Step, &self.step_prompt);
+        let room = self.room(PredictorName::Step, &self.steps.prompt);
         // Without a step there is no transcript to go on with.
         self.steps_taken() > 0
             && self.program.completion == Completion::Submit
@@ -53,11 +53,11 @@ impl RunState {
         quoted(names(self.program.declared.outputs()))
     }
 
-    /// Asks for the outputs, from as much of the trajectory as there is room for: the last reply and
-    /// what its calls gave may be longer than what was kept free for the answer.
-    pub(super) fn enter_extract(&mut self, reason: TerminationReason) {
+    /// The prompt of the extraction, from as much of the trajectory as there is room for: the last reply
+    /// and what its calls gave may be longer than what was kept free for the answer.
+    fn extraction(&self) -> Prompt {
         let render = |clip| {
-            self.render(
+            self.render_alone(
                 PredictorName::Extract,
                 &compact::extract_entries(self, clip),
             )
@@ -70,29 +70,45 @@ impl RunState {
             }
             prompt = render(clip);
         }
-        self.ask_for_outputs(reason, prompt, 0);
+        prompt
     }
 
-    pub(super) fn ask_for_outputs(
-        &mut self,
-        reason: TerminationReason,
-        prompt: Prompt,
-        misreads: u32,
-    ) {
-        self.phase = match self.room(PredictorName::Extract, &prompt) {
+    /// Renders what was added to the prompt of the extraction, if the outputs are extracted.
+    pub(super) fn render_extraction(&mut self) {
+        let mut prompt = match &mut self.phase {
+            Phase::Extract { prompt, .. } => std::mem::take(prompt),
+            _ => return,
+        };
+        if prompt.bytes() == 0 {
+            prompt = self.extraction();
+        }
+        let (asked, adapter) = (
+            &self.program.extract,
+            self.wording.adapter(PredictorName::Extract),
+        );
+        if let Phase::Extract {
+            prompt: known,
+            added,
+            ..
+        } = &mut self.phase
+        {
+            asked.render_onto(adapter, &std::mem::take(added), &mut prompt);
+            *known = prompt;
+        }
+    }
+
+    /// Asks for the outputs, if there is room for the request.
+    pub(super) fn extract(&self, prompt: &Prompt) -> Next {
+        match self.room(PredictorName::Extract, prompt) {
             Err(budget) => {
                 let name = budget.as_str().replace('_', " ");
                 let message = format!(
                     "the {name} leaves no room for an answer: raise it, or give shorter inputs"
                 );
-                Phase::Record(Event::failed(budget, message))
+                Next::Record(Event::failed(budget, message))
             }
-            Ok(_) => Phase::Extract {
-                reason,
-                prompt,
-                misreads,
-            },
-        };
+            Ok(_) => self.ask(PredictorName::Extract, prompt.clone()),
+        }
     }
 }
 

@@ -2,83 +2,52 @@
 
 use serde_json::Value;
 
+use super::calls::CallStatus;
 use super::compact;
-use super::refusal::{Recovery, change_to};
-use super::state::{CallState, CallStatus, Phase, RunState};
-use crate::adapter::{Adapter as _, Json};
+use super::refusal::Recovery;
+use super::state::{Phase, RunState};
 use crate::model::ModelErrorKind;
 use crate::run::{
-    Call, Change, Event, PlannedCall, PredictorName, Reading, Record, Replied, StepOutcome,
-    TerminationReason, transcript,
+    Change, Event, PredictorName, Reading, Record, Remark, Replied, StepOutcome, TerminationReason,
+    transcript,
 };
 use crate::signature::Values;
 
 impl RunState {
     /// Takes an event into the state. The record's position must be the next one.
     pub fn apply(&mut self, record: Record) {
-        self.take(record);
-        self.refresh_step_prompt();
-    }
-
-    /// Takes the events of an earlier process into the state.
-    pub(super) fn apply_all(&mut self, records: impl IntoIterator<Item = Record>) {
-        for record in records {
-            self.take(record);
-            // Only budgets look at the prompts of past steps.
-            if self.is_measured() {
-                self.refresh_step_prompt();
-            }
-        }
-        self.refresh_step_prompt();
-    }
-
-    fn take(&mut self, record: Record) {
         let change = self.run.push(record);
         self.fold(change);
-        self.finish_step_if_done();
+        if self.calls().iter().all(|state| !state.is_large) {
+            self.finish_step_if_done();
+        }
+        // Budgets look at the prompts of past steps.
+        if self.budget.is_measured() {
+            self.render();
+        }
     }
 
     /// Takes in what a record changed.
     fn fold(&mut self, change: Change) {
         match change {
             Change::Step => self.fold_step(),
-            Change::Reply(replied) => self.fold_reply(&replied),
+            Change::Remark(remark) => self.fold_remark(remark),
             Change::ConditionChecked { ends } => {
                 self.conditioned = self.steps_taken();
                 if ends && matches!(self.phase, Phase::Step) {
-                    self.end_loop(TerminationReason::Custom);
+                    self.ending = Some(TerminationReason::Custom);
                 }
             }
             Change::LoopEnded { reason } => {
                 if reason == TerminationReason::Timeout {
-                    self.spend_step_time();
+                    // The time of the steps is spent.
+                    let left = self.budget.step_time_left();
+                    self.budget.spend_time(left.unwrap_or_default());
                 }
-                self.enter_answer(reason);
+                self.phase = Phase::Demand(reason);
             }
-            Change::Failure {
-                predictor,
-                kind,
-                message,
-            } => self.fold_failure(predictor, kind, message),
-            Change::AdapterChanged {
-                predictor,
-                adapter,
-                capabilities,
-                ..
-            } => self.fold_adapter(predictor, &adapter, capabilities),
             Change::CallStarted { call } => self.fold_start(call),
-            Change::CallDone { call, cost, .. } => self.fold_done(call, cost),
-            Change::Noticed { about, text } => {
-                self.notices.retain(|(waiting, _)| *waiting != about);
-                self.told.insert(about);
-                self.extend_step_prompt(&[transcript::noticed(&text)]);
-                match self.answering {
-                    // The notice itself may have taken the room.
-                    Some(reason) if !self.can_demand() => self.enter_extract(reason),
-                    Some(reason) => self.phase = Phase::Demand(reason),
-                    None => self.continue_loop(),
-                }
-            }
+            Change::CallDone { call } => self.fold_done(call),
             Change::ToolsChanged => self.fold_tools(),
             Change::Asked { question } => self.fold_question(question),
             Change::Answered { question } => self.fold_answer(question),
@@ -88,9 +57,28 @@ impl RunState {
         }
     }
 
+    fn fold_remark(&mut self, remark: Remark) {
+        match remark {
+            Remark::Reply { replied, .. } => self.fold_reply(&replied),
+            Remark::Failure {
+                predictor,
+                kind,
+                message,
+            } => self.fold_failure(predictor, kind, &message),
+            Remark::Notice { about, .. } => self.notices.tell(about),
+            Remark::Adapter {
+                predictor,
+                adapter,
+                capabilities,
+                ..
+            } => self.fold_adapter(predictor, &adapter, capabilities),
+        }
+    }
+
     /// Takes in a reply that is no step.
     fn fold_reply(&mut self, replied: &Replied) {
-        self.spend(replied);
+        self.budget.spend(replied, &self.steps.prompt);
+        self.extracts(replied.predictor);
         match &replied.read {
             Reading::Outputs(outputs) => {
                 if let Phase::Extract { reason, .. } | Phase::Demand(reason) = self.phase {
@@ -103,13 +91,13 @@ impl RunState {
             }
             Reading::Unreadable { problem } => match (&self.phase, replied.predictor) {
                 (Phase::Demand(reason) | Phase::Extract { reason, .. }, PredictorName::Step) => {
-                    self.enter_extract(*reason)
+                    self.phase = Phase::extract(*reason)
                 }
                 _ => self.fold_misread(replied, problem),
             },
             Reading::Condensed { call_id, .. } => {
-                if let Some(call) = self.call_mut(call_id) {
-                    call.is_large = false;
+                if let Some(state) = self.call_mut(call_id) {
+                    state.is_large = false;
                 }
             }
             Reading::Judged { standing, .. } => self.fold_judgement(*standing),
@@ -118,7 +106,8 @@ impl RunState {
         }
     }
 
-    fn fold_failure(&mut self, predictor: PredictorName, kind: ModelErrorKind, why: String) {
+    fn fold_failure(&mut self, predictor: PredictorName, kind: ModelErrorKind, why: &str) {
+        self.extracts(predictor);
         let Some(recovery) = self.recovery(predictor, kind) else {
             return;
         };
@@ -127,36 +116,24 @@ impl RunState {
                 PredictorName::Judge | PredictorName::Condense => self.do_without(predictor),
                 _ => self.fold_overflow(predictor),
             },
-            Recovery::Adapt(capabilities) => self.phase = self.change(capabilities, &why),
+            Recovery::Adapt(capabilities) => {
+                self.phase = Phase::Record(self.change(capabilities, why));
+            }
             Recovery::Plainer => self.wording.drop_schema(predictor),
             Recovery::Extract(reason) => {
                 if kind == ModelErrorKind::Timeout {
-                    self.spend_demand_time();
+                    // The time that the model had to submit is spent.
+                    self.budget.spend_time(self.time_left().unwrap_or_default());
                 }
-                self.enter_extract(reason);
+                self.phase = Phase::extract(reason);
             }
         }
     }
 
-    fn fold_done(&mut self, call: usize, cost: f64) {
-        self.spent.cost += cost;
-        let step = self.last_step();
-        let done = step.and_then(|step| step.calls[call].done.as_ref());
-        let is_large =
-            done.is_some_and(|done| !done.from_record && self.is_to_condense(&done.observation));
-        if let Some(call) = self.calls_mut().get_mut(call) {
-            call.is_large = is_large;
-            call.set_status(CallStatus::Done);
-        }
-    }
-
-    fn fold_start(&mut self, call: usize) {
-        let Some(call) = self.calls_mut().get_mut(call) else {
-            return;
-        };
-        call.set_status(CallStatus::Started);
-        if !std::mem::replace(&mut call.was_started, true) {
-            self.spent.tool_calls += 1;
+    /// Who was asked says whether the outputs were demanded or extracted.
+    fn extracts(&mut self, asked: PredictorName) {
+        if let (PredictorName::Extract, Phase::Demand(reason)) = (asked, &self.phase) {
+            self.phase = Phase::extract(*reason);
         }
     }
 
@@ -167,55 +144,44 @@ impl RunState {
         let Some(stepped) = replied.stepped() else {
             return;
         };
-        self.spend(&replied);
+        self.budget.spend(&replied, &self.steps.prompt);
         for planned in &stepped.calls {
             self.ids.take(&planned.call.id);
         }
         let thought = replied.thought();
         if stepped.outcome == StepOutcome::Extract {
-            return self.enter_extract(self.reason_of(thought, &Values::new()));
+            self.phase = Phase::extract(self.reason_of(thought, &Values::new()));
+            return;
         }
         self.overflow.reset();
         self.ending = self.started().rules.ending(thought);
         match &stepped.outcome {
             StepOutcome::Act => {
-                self.was_nudged = false;
-                self.without_call = 0;
+                self.patience.was_nudged = false;
+                self.patience.without_call = 0;
                 let is_bad = stepped
                     .calls
                     .iter()
                     .all(|planned| planned.refusal.is_some());
-                self.bad_in_row = if is_bad { self.bad_in_row + 1 } else { 0 };
-                let calls = stepped
-                    .calls
-                    .iter()
-                    .map(|planned| self.plan(planned))
-                    .collect();
-                self.phase = Phase::Act(calls);
+                self.patience.bad_in_row = if is_bad {
+                    self.patience.bad_in_row + 1
+                } else {
+                    0
+                };
+                self.phase = Phase::Act(self.plan_calls());
             }
             StepOutcome::Submit | StepOutcome::Answer(_) => {
                 let none = Values::new();
-                let outputs = self.last_step().and_then(|step| step.outputs());
-                let reason = self.reason_of(thought, outputs.unwrap_or(&none));
+                let reason = self.reason_of(thought, replied.committed().unwrap_or(&none));
                 self.phase = Phase::Record(Event::finished(reason));
             }
             StepOutcome::Extract => {}
             StepOutcome::Nudge(_) => {
-                self.was_nudged = true;
-                self.without_call += 1;
-                self.show_last_step();
-                self.continue_loop();
+                self.patience.was_nudged = true;
+                self.patience.without_call += 1;
+                self.phase = Phase::Step;
             }
         }
-    }
-
-    /// The last step joins the prompt.
-    fn show_last_step(&mut self) {
-        let entries = self
-            .last_step()
-            .map(transcript::stepped)
-            .unwrap_or_default();
-        self.extend_step_prompt(&entries);
     }
 
     /// Why a run ends that came to its outputs by itself: to say that the task failed is no success.
@@ -232,58 +198,15 @@ impl RunState {
         }
     }
 
-    fn plan(&self, planned: &PlannedCall) -> CallState {
-        let status = match &planned.refusal {
-            Some(_) => CallStatus::Done,
-            None if planned.confirm || self.always_needs_approval(&planned.call) => {
-                CallStatus::Unconfirmed
-            }
-            None => self.plan_unasked(&planned.call),
-        };
-        CallState {
-            call: planned.call.clone(),
-            status,
-            tools: self.seen.at,
-            asked_again: 0,
-            asked: 0,
-            answered: None,
-            answers: Vec::new(),
-            was_started: false,
-            is_large: false,
-        }
-    }
-
-    /// What becomes of a call that nobody has to agree to: some are answered from the log.
-    fn plan_unasked(&self, call: &Call) -> CallStatus {
-        let spec = self.program.tool(&call.name).map(|(spec, _)| spec);
-        if spec.is_some_and(|spec| spec.reads_record) {
-            return CallStatus::settled(call, self.read_record(call));
-        }
-        if spec.is_some_and(|spec| spec.keeps_notes) {
-            return CallStatus::settled(call, self.remember(call));
-        }
-        let reads_again =
-            self.started().rules.reads_again || spec.is_some_and(|spec| spec.volatile);
-        match self.progress.known(call) {
-            Some(record) if !reads_again => {
-                CallStatus::Settled(Box::new(Event::recalled(&call.id, record)))
-            }
-            _ => CallStatus::Ready,
-        }
-    }
-
     fn fold_misread(&mut self, replied: &Replied, problem: &str) {
-        let added = transcript::unreadable(replied, problem);
         let predictor = replied.predictor;
         match predictor {
             PredictorName::Step => {
-                self.bad_in_row += 1;
-                self.without_call = match replied.reply.calls.is_empty() {
-                    true => self.without_call + 1,
+                self.patience.bad_in_row += 1;
+                self.patience.without_call = match replied.reply.calls.is_empty() {
+                    true => self.patience.without_call + 1,
                     false => 0,
                 };
-                self.extend_step_prompt(&added);
-                self.continue_loop();
             }
             PredictorName::Summarise => self.fold_overflow(predictor),
             PredictorName::Judge | PredictorName::Condense => self.do_without(predictor),
@@ -291,18 +214,18 @@ impl RunState {
                 let limit = self.started().limits.max_repairs;
                 let Phase::Extract {
                     reason,
-                    prompt,
+                    added,
                     misreads,
+                    ..
                 } = &mut self.phase
                 else {
                     return;
                 };
-                let (reason, misreads) = (*reason, *misreads + 1);
+                *misreads += 1;
+                let (reason, misreads) = (*reason, *misreads);
                 if misreads <= limit {
-                    let mut prompt = std::mem::take(prompt);
-                    let (asked, adapter) = (&self.program.extract, self.wording.adapter(predictor));
-                    asked.render_onto(adapter, &added, &mut prompt);
-                    return self.ask_for_outputs(reason, prompt, misreads);
+                    added.extend(transcript::unreadable(replied, problem));
+                    return;
                 }
                 let message = format!(
                     "no outputs: {misreads} replies could not be read; the last problem: {problem}"
@@ -325,13 +248,14 @@ impl RunState {
         };
         self.overflow.count();
         // A summary is a request, too.
-        let room = self.room(PredictorName::Summarise, &self.step_prompt);
+        let room = self.room(PredictorName::Summarise, &self.steps.prompt);
         if let (Some(covers), Ok(_)) = (compact::plan(self, self.overflow), room) {
             self.phase = Phase::Summarise { covers, then };
             return;
         }
         if then.is_none() {
-            return self.end_loop(TerminationReason::TokenBudget);
+            self.phase = Phase::Record(Event::loop_ended(TerminationReason::TokenBudget));
+            return;
         }
         let message = format!(
             "the prompt does not fit into the model's context, even after {} attempts to shorten \
@@ -343,19 +267,15 @@ impl RunState {
 
     /// A summary takes the place of what it covers.
     fn take_summary(&mut self) {
-        let Phase::Summarise { then, .. } = self.phase else {
-            return;
-        };
-        self.rebuild_step_prompt();
-        self.forget_prompt_size();
-        match then {
-            None => self.phase = Phase::Step,
-            Some(reason) => self.enter_extract(reason),
+        self.steps.forget();
+        self.budget.forget_prompt_size();
+        if let Phase::Summarise { then, .. } = self.phase {
+            self.phase = then.map_or(Phase::Step, Phase::extract);
         }
     }
 
     /// A step whose calls are all done joins the transcript.
-    fn finish_step_if_done(&mut self) {
+    pub(super) fn finish_step_if_done(&mut self) {
         let Phase::Act(calls) = &self.phase else {
             return;
         };
@@ -363,55 +283,16 @@ impl RunState {
         let Some(step) = self.run.steps().last().filter(|_| !is_open) else {
             return;
         };
-        if self.condensing().is_some() {
-            return;
-        }
         let rules = &self.started().rules;
-        self.is_unjudged = rules.judges && calls.iter().any(|call| call.was_started);
+        self.is_unjudged = rules.judges && step.calls.iter().any(|call| call.attempts > 0);
         let threshold = self.started().limits.stall_threshold;
         let finding = self.progress.take(step, threshold, &self.program);
         self.phase = Phase::Step;
         if finding.is_stalled {
             self.ending = self.ending.or(Some(TerminationReason::Stalled));
         }
-        self.notices.extend(finding.notices);
-        self.spent.time = self.spent.time.saturating_add(self.longest_call());
-        self.show_last_step();
-        self.continue_loop();
-    }
-
-    fn end_loop(&mut self, reason: TerminationReason) {
-        self.phase = Phase::Record(Event::loop_ended(reason));
-    }
-
-    /// Goes on with the next step, unless a limit is reached.
-    pub(super) fn continue_loop(&mut self) {
-        let limits = self.started().limits;
-        let ending = if self.bad_in_row > limits.max_repairs {
-            Some(TerminationReason::Failure)
-        } else if self.ending.is_some() {
-            self.ending
-        } else if let Some(prompt) = self.judging() {
-            self.phase = Phase::Judge(prompt);
-            return;
-        } else if self.steps_taken() >= limits.max_iterations {
-            Some(TerminationReason::MaxIterations)
-        } else {
-            self.used_up()
-        };
-        if let Some(reason) = ending {
-            return self.end_loop(reason);
-        }
-        if let Some((capabilities, why)) = self.lesser_model() {
-            // What it writes into text is JSON, with a schema or without.
-            self.phase = change_to(Json.name(), capabilities, &why);
-            return;
-        }
-        let notice = self.notices.pop_front().or_else(|| self.near_limit());
-        self.phase = match notice {
-            Some((about, text)) => Phase::Record(Event::noticed(about, text)),
-            None => Phase::Step,
-        };
+        self.notices.waiting.extend(finding.notices);
+        self.budget.spend_time(self.longest_call());
     }
 }
 
@@ -422,13 +303,5 @@ fn add_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
         Value::Array(items) => items.iter().for_each(|item| add_texts(item, texts)),
         Value::Object(fields) => fields.values().for_each(|value| add_texts(value, texts)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-impl CallState {
-    fn set_status(&mut self, status: CallStatus) {
-        self.status = status;
-        // The answer has been used.
-        self.answered = None;
     }
 }

@@ -1,10 +1,15 @@
-//! Calls whose tool is not the one that they were made or approved for.
+//! Tools that change, and calls whose tool is not the one that they were made or approved for.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use super::calls::{CallState, CallStatus};
 use super::check;
-use super::state::{CallState, CallStatus, RunState};
-use crate::run::{Answerer, Asked, Call, Decision, Event, Observation, Question, QuestionKind};
+use super::program::ProgramError;
+use super::state::{Phase, RunState};
+use crate::run::{
+    Answerer, Asked, Call, Decision, Event, Observation, Question, QuestionKind, TerminationReason,
+};
 use crate::tool::{Confirmation, Effect, ToolSpec};
 
 /// How often a person is asked again about one call because its tool has changed. A tool that is
@@ -23,6 +28,8 @@ pub(super) struct Seen {
     shown: HashMap<String, usize>,
     /// The most careful that was ever said of a tool, by source and name.
     strictest: HashMap<(Option<String>, String), (Effect, Confirmation)>,
+    /// What a person allowed for the rest of the run, by the name of the tool.
+    pub(super) allowed: HashMap<String, Allowed>,
 }
 
 /// A tool that a person allowed for the rest of the run.
@@ -74,6 +81,36 @@ impl Seen {
 }
 
 impl RunState {
+    /// The event that says that the tools are now these; none if they are as they were. The tools
+    /// are told as the log tells them, without secrets.
+    ///
+    /// # Errors
+    /// When they cannot be the tools of an agent.
+    pub fn tools_changed(&self, tools: Vec<ToolSpec>) -> Result<Option<Event>, ProgramError> {
+        if self.run.tools_at(self.seen.at) == tools {
+            return Ok(None);
+        }
+        self.program.with_tools(tools.clone())?;
+        Ok(Some(Event::tools_changed(tools)))
+    }
+
+    pub(super) fn fold_tools(&mut self) {
+        let treated = self.seen.take(self.run.tools_record(), self.run.tools());
+        let changed = match self.program.with_tools(treated) {
+            Ok(changed) => changed,
+            Err(problem) => {
+                let message = format!("the tools that the log says cannot be used: {problem}");
+                self.phase = Phase::Record(Event::failed(TerminationReason::Failure, message));
+                return;
+            }
+        };
+        // Whatever was answered was answered by other tools.
+        self.progress.forget();
+        self.program = Arc::new(changed);
+        self.steps.forget();
+        self.budget.forget_prompt_size();
+    }
+
     /// The tool of this name as it now is, in the words of the log.
     fn tool_now(&self, name: &str) -> Option<&ToolSpec> {
         self.run.tool_at(self.seen.at, name)
@@ -89,7 +126,7 @@ impl RunState {
 
     /// Whether a person has allowed this very tool for the rest of the run.
     pub(super) fn is_tool_allowed(&self, name: &str) -> bool {
-        let Some(rule) = self.allowed.get(name) else {
+        let Some(rule) = self.seen.allowed.get(name) else {
             return false;
         };
         match (self.run.tool_at(rule.tools, name), self.tool_now(name)) {
@@ -110,7 +147,7 @@ impl RunState {
     /// Asks whether a call may run, and says what is new about its tool since a person was last
     /// asked about it.
     pub(super) fn confirm(&self, state: &CallState) -> Asked {
-        let name = &state.call.name;
+        let name = &self.call(state).name;
         let shown = self.seen.shown.get(name);
         let before = shown.and_then(|at| self.run.tool_at(*at, name));
         let changes = match (before, self.tool_now(name)) {
@@ -126,8 +163,7 @@ impl RunState {
     /// Whether a question of the log is about its call as it stands there: its id is a digest of the
     /// call. Where it is not, the log was changed, and the call is asked about again.
     fn is_about_its_call(&self, question: &Question) -> bool {
-        let mut calls = self.calls().iter();
-        let call = calls.find(|state| state.call.id == question.tool_call.id);
+        let call = self.find_call(&question.tool_call.id);
         call.is_some_and(|state| {
             self.about(state, question.kind).confirmation_id == question.confirmation_id
         })
@@ -167,10 +203,10 @@ impl RunState {
         if !matches!(status, Unconfirmed | Asked(_) | Ready | InDoubt) {
             return None;
         }
-        let call = &state.call;
+        let call = self.call(state);
         if state.tools == self.seen.at {
             // Somebody was asked about a call in doubt although it cannot be made any more.
-            let is_repeated = *status == Ready && state.was_started;
+            let is_repeated = *status == Ready && self.was_started(state);
             let problem = is_repeated.then(|| self.misfit(call)).flatten();
             return problem.map(|problem| self.refuses(state, problem));
         }
@@ -215,7 +251,7 @@ impl RunState {
         mut changes: Vec<String>,
         effect: Effect,
     ) -> Event {
-        let is_gone = self.tool_now(&state.call.name).is_none();
+        let is_gone = self.tool_now(&self.call(state).name).is_none();
         if self.started().is_unattended
             || state.asked_again >= ASKED_AGAIN
             || (is_gone && effect == Effect::Idempotent)
@@ -223,12 +259,12 @@ impl RunState {
             let text = format!(
                 "Error executing {}: {}. The call was started before that, and it is not known \
                  whether it happened. It was not run again.",
-                state.call.name,
+                self.call(state).name,
                 changes.join("; ")
             );
             return self.closes(state, text);
         }
-        if let (Some(problem), false) = (self.misfit(&state.call), is_gone) {
+        if let (Some(problem), false) = (self.misfit(self.call(state)), is_gone) {
             changes.push(format!("the call cannot be made again: {problem}"));
         }
         self.asks_anew(state, QuestionKind::InDoubt, changes)
@@ -267,8 +303,8 @@ impl RunState {
     }
 
     fn refuses(&self, state: &CallState, why: String) -> Event {
-        let name = &state.call.name;
-        let so = match state.was_started {
+        let name = &self.call(state).name;
+        let so = match self.was_started(state) {
             true => "The call was not run again.",
             false => "The call was not executed.",
         };
@@ -282,7 +318,7 @@ impl RunState {
                 let id = &self.question(question).confirmation_id;
                 Event::answered(id, Decision::Reject(Some(text)), Answerer::Change)
             }
-            _ => Event::tool_decided(&state.call.id, Observation::error(text)),
+            _ => Event::tool_decided(&self.call(state).id, Observation::error(text)),
         }
     }
 

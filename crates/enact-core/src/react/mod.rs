@@ -1,27 +1,26 @@
 //! The pure core: what a run does next, as a function of its log alone.
 //!
 //! [`RunState`] folds events ([`RunState::apply`]) and says what comes next
-//! ([`RunState::next`]). It does no I/O and reads no clock; drivers do what it says and write
+//! ([`RunState::decide`]). It does no I/O and reads no clock; drivers do what it says and write
 //! down what came of it. Everything that leaves it is data.
 
 mod answers;
 mod asides;
-mod changed;
+mod budget;
+mod calls;
 mod check;
 mod compact;
 mod ending;
 mod fold;
+mod from_log;
 mod identity;
 mod ids;
-mod memory;
 mod program;
 mod progress;
 mod prompt;
 mod read;
-mod reader;
 mod refusal;
 mod shorten;
-mod spending;
 mod state;
 mod submitted;
 mod template;

@@ -76,6 +76,7 @@ impl Progress {
             call,
             done: gave,
             attempts,
+            from_record,
             ..
         } in &step.calls
         {
@@ -83,7 +84,7 @@ impl Progress {
             let Some(gave) = gave else {
                 continue;
             };
-            let notice = if gave.from_record {
+            let notice = if *from_record {
                 Some((Notice::RepeatedCall, not_run_again(&call.name, done)))
             } else if *attempts > 0 && gave.observation.is_error {
                 let key = key(call);
@@ -186,8 +187,8 @@ impl Progress {
             return;
         }
         for ran in ran() {
-            if let Some(done) = ran.done.as_ref().filter(|done| !done.observation.is_error) {
-                self.known.insert(key(&ran.call), done.record);
+            if ran.done.is_some() && !ran.is_error() {
+                self.known.insert(key(&ran.call), ran.record);
             }
         }
     }

@@ -2,53 +2,62 @@
 
 use std::borrow::Cow;
 
-use super::shorten;
-use super::state::RunState;
-use crate::run::{Entry, PredictorName, ThoughtsInContext};
+use super::state::{Phase, RunState};
+use super::{from_log, shorten};
+use crate::model::Prompt;
+use crate::run::transcript::{self, Place};
+use crate::run::{Entry, PredictorName, ThoughtsInContext, visible};
+
+/// The prompt of the steps, as far as it was rendered.
+#[derive(Debug, Default)]
+pub(super) struct StepPrompt {
+    pub(super) prompt: Prompt,
+    /// Up to where it shows the transcript; `None` if it has to be made anew.
+    shown: Option<Place>,
+}
+
+impl StepPrompt {
+    /// It has to be made anew.
+    pub(super) fn forget(&mut self) {
+        self.shown = None;
+    }
+}
 
 impl RunState {
-    /// Appends entries to the prompt of the steps.
-    pub(super) fn extend_step_prompt(&mut self, entries: &[Entry]) {
-        if let ThoughtsInContext::Last(_) = self.started().rules.thoughts_in_context {
-            self.prompt_is_stale = true;
+    /// Renders what the run has added to its transcript since this was last done.
+    pub(super) fn render_steps(&mut self) {
+        let Some(step) = &self.program.step else {
+            return;
+        };
+        // A step joins the transcript once it is over.
+        let open = usize::from(matches!(self.phase, Phase::Act(_)));
+        let steps = self.run.steps().len() - open;
+        let place = Place::after(&self.run, steps);
+        let known = self.steps.shown.replace(place);
+        if known == Some(place) {
             return;
         }
-        let shown: Vec<_> = entries.iter().map(|entry| self.shown(entry)).collect();
-        if let Some(step) = &self.program.step {
-            let entries = shown.iter().map(AsRef::as_ref);
-            let mut prompt = std::mem::take(&mut self.step_prompt);
-            step.render_onto(
-                self.wording.adapter(PredictorName::Step),
-                entries,
-                &mut prompt,
-            );
-            self.step_prompt = prompt;
-        }
-    }
-
-    /// Makes the prompt of the steps anew if older thoughts have left it.
-    pub(super) fn refresh_step_prompt(&mut self) {
-        if std::mem::take(&mut self.prompt_is_stale) {
-            self.rebuild_step_prompt();
-        }
-    }
-
-    /// Makes the prompt of the steps anew.
-    pub(super) fn rebuild_step_prompt(&mut self) {
-        if let Some(step) = &self.program.step {
-            let entries = self.run.transcript();
-            let mut shown: Vec<_> = crate::run::visible(&entries)
-                .into_iter()
-                .map(|entry| self.shown(entry))
-                .collect();
-            if let ThoughtsInContext::Last(kept) = self.started().rules.thoughts_in_context {
-                let steps = shown.iter_mut().rev().filter(|entry| has_calls(entry));
-                for entry in steps.skip(kept as usize) {
-                    *entry = Cow::Owned(without_thought(entry));
-                }
+        let adapter = self.wording.adapter(PredictorName::Step);
+        let thoughts = self.started().rules.thoughts_in_context;
+        match (known, thoughts) {
+            (Some(known), ThoughtsInContext::All | ThoughtsInContext::None) => {
+                let entries = transcript::between(&self.run, known, place);
+                let shown: Vec<_> = entries.iter().map(|entry| self.shown(entry)).collect();
+                let shown = shown.iter().map(AsRef::as_ref);
+                step.render_onto(adapter, shown, &mut self.steps.prompt);
             }
-            let entries = shown.iter().map(AsRef::as_ref);
-            self.step_prompt = step.render(self.wording.adapter(PredictorName::Step), entries);
+            _ => {
+                let entries = transcript::of(&self.run, steps);
+                let shown = visible(&entries).into_iter();
+                let mut shown: Vec<_> = shown.map(|entry| self.shown(entry)).collect();
+                if let ThoughtsInContext::Last(kept) = thoughts {
+                    let steps = shown.iter_mut().rev().filter(|entry| has_calls(entry));
+                    for entry in steps.skip(kept as usize) {
+                        *entry = Cow::Owned(without_thought(entry));
+                    }
+                }
+                self.steps.prompt = step.render(adapter, shown.iter().map(AsRef::as_ref));
+            }
         }
     }
 
@@ -59,7 +68,9 @@ impl RunState {
         if thoughts == ThoughtsInContext::None && has_calls(entry) {
             return Cow::Owned(without_thought(entry));
         }
-        shorten::entry(entry, tokens, |call_id| self.reading_hint(call_id))
+        shorten::entry(entry, tokens, |call_id| {
+            from_log::hint(&self.program, call_id)
+        })
     }
 }
 

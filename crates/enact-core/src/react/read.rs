@@ -15,10 +15,8 @@ use crate::adapter::forms::{self, Found};
 use crate::adapter::talk::{self, Talk};
 use crate::adapter::{Completion, Misread, Read, ReadCall, Repair, StepReply};
 use crate::model::{ModelError, RawCall, Reply};
-use crate::predictor::Predictor;
 use crate::run::{
-    Call, Event, PlannedCall, PredictorName, Reading, Replied, Standing, StepOutcome, Stepped,
-    WrittenCall,
+    Call, Event, PredictorName, Reading, Replied, Standing, StepCall, StepOutcome, Stepped,
 };
 use crate::signature::Values;
 
@@ -93,8 +91,8 @@ impl ReadReply {
 }
 
 /// Refuses the calls that are more than may still be made.
-fn ration(state: &RunState, calls: &mut [PlannedCall]) {
-    let mut left = state.calls_left();
+fn ration(state: &RunState, calls: &mut [StepCall]) {
+    let mut left = state.budget.calls_left();
     for call in calls.iter_mut().filter(|call| call.refusal.is_none()) {
         if left == 0 {
             call.confirm = false;
@@ -105,28 +103,25 @@ fn ration(state: &RunState, calls: &mut [PlannedCall]) {
 }
 
 impl RunState {
-    /// Reads a model's answer to the request of [`RunState::next`].
-    pub fn read(&self, outcome: Result<Reply, &ModelError>, duration: Duration) -> ReadReply {
-        let predictor = match self.phase {
-            Phase::Step | Phase::Demand(_) => PredictorName::Step,
-            Phase::Summarise { .. } => PredictorName::Summarise,
-            Phase::Judge(_) => PredictorName::Judge,
-            Phase::Act(_) => PredictorName::Condense,
-            _ => PredictorName::Extract,
-        };
+    /// Reads a model's answer to the request of [`RunState::decide`], which this predictor made.
+    pub fn read(
+        &self,
+        predictor: PredictorName,
+        outcome: Result<Reply, &ModelError>,
+        duration: Duration,
+    ) -> ReadReply {
         let read = outcome.map_err(|error| Event::failed_request(predictor, error));
         let read = read.map(|reply| {
-            let (predictor, read) = match (&self.phase, &self.program.step) {
-                (Phase::Step, Some(step_of)) => (predictor, step(self, step_of, &reply)),
-                (Phase::Step, None) => (PredictorName::Extract, outputs(self, &reply)),
-                (Phase::Summarise { covers, .. }, _) => (predictor, summary(self, &reply, *covers)),
-                (Phase::Judge(_), _) => (predictor, judgement(self, &reply)),
-                (Phase::Act(_), _) => (predictor, condensed(self, &reply)),
-                (Phase::Demand(_), _) => {
+            let read = match (predictor, &self.phase) {
+                (PredictorName::Step, Phase::Demand(_)) => {
                     let outputs = submitted(self, predictor, &reply);
-                    (predictor, outputs.map(|read| read.map(Reading::Outputs)))
+                    outputs.map(|read| read.map(Reading::Outputs))
                 }
-                _ => (predictor, outputs(self, &reply)),
+                (PredictorName::Step, _) => step(self, &reply),
+                (PredictorName::Extract, _) => outputs(self, &reply),
+                (PredictorName::Summarise, _) => summary(self, &reply),
+                (PredictorName::Judge, _) => judgement(self, &reply),
+                (PredictorName::Condense, _) => condensed(self, &reply),
             };
             let read = read.unwrap_or_else(|problem| Read {
                 value: Reading::Unreadable { problem },
@@ -161,9 +156,10 @@ impl RunState {
 type Readable = Result<Read<Reading>, String>;
 
 /// A reply to a step.
-fn step(state: &RunState, predictor: &Predictor, reply: &Reply) -> Readable {
+fn step(state: &RunState, reply: &Reply) -> Readable {
     let adapter = state.wording.adapter(PredictorName::Step);
-    let read = beside::step(adapter, predictor.task(), reply);
+    let task = state.program.predictor(PredictorName::Step).task();
+    let read = beside::step(adapter, task, reply);
     // A reply that calls nothing may hold the outputs themselves.
     let is_call = matches!(&read, Ok(read) if !read.value.calls.is_empty());
     let found = match is_call {
@@ -221,7 +217,7 @@ fn step(state: &RunState, predictor: &Predictor, reply: &Reply) -> Readable {
 }
 
 /// Keeps with each call what the model wrote, where that says something else than what was read.
-fn note_written(planned: &mut [PlannedCall], written: Vec<RawCall>) {
+fn note_written(planned: &mut [StepCall], written: Vec<RawCall>) {
     for (planned, written) in planned.iter_mut().zip(written) {
         let args = serde_json::from_str::<Values>(&written.arguments);
         let is_same = match args {
@@ -231,9 +227,9 @@ fn note_written(planned: &mut [PlannedCall], written: Vec<RawCall>) {
         // What could not be read stands with the call already.
         let is_known = planned.call.raw.as_ref() == Some(&written.arguments);
         if written.name != planned.call.name || !(is_same || is_known) {
-            planned.written = Some(WrittenCall {
-                name: written.name,
-                arguments: written.arguments,
+            planned.written = Some(RawCall {
+                id: None,
+                ..written
             });
         }
     }
@@ -280,7 +276,7 @@ fn without_calls(state: &RunState, text: &str) -> StepOutcome {
         )]));
     }
     // A model that does not call natively gets another chance in other words.
-    if state.was_nudged && !state.wording.may_write_calls(PredictorName::Step) {
+    if state.patience.was_nudged && !state.wording.may_write_calls(PredictorName::Step) {
         return StepOutcome::Extract;
     }
     let what = match talk_of(state, text) {
@@ -311,7 +307,7 @@ fn decide(
     calls: Vec<(ReadCall, String)>,
     thought: &mut String,
     repairs: &mut Vec<Repair>,
-) -> (Vec<PlannedCall>, StepOutcome) {
+) -> (Vec<StepCall>, StepOutcome) {
     let completion = state.program.completion;
     let completing = |call: &ReadCall| call.name == completion.tool_name();
     let stands_alone = calls.iter().all(|(call, _)| completing(call));
@@ -361,8 +357,8 @@ fn decide(
         };
         match result {
             // The first valid commit wins; what came beside it is not looked at.
-            Ok(done) => return (vec![PlannedCall::new(call)], done),
-            Err(refusal) => planned.push(PlannedCall::refused(call, refusal)),
+            Ok(done) => return (vec![StepCall::new(call)], done),
+            Err(refusal) => planned.push(StepCall::refused(call, refusal)),
         }
     }
     (planned, StepOutcome::Act)
@@ -390,8 +386,11 @@ fn outputs(state: &RunState, reply: &Reply) -> Readable {
 }
 
 /// A reply with a summary of the transcript.
-fn summary(state: &RunState, reply: &Reply, covers: usize) -> Readable {
+fn summary(state: &RunState, reply: &Reply) -> Readable {
     let text = summary_of(state, PredictorName::Summarise, reply)?;
+    let Phase::Summarise { covers, .. } = state.phase else {
+        return Err(NO_SUMMARY.to_owned());
+    };
     Ok(Read::exact(Reading::Summary { text, covers }))
 }
 

@@ -87,15 +87,18 @@ impl RunState {
     /// What the model of the steps does, if it has shown that it does not call natively.
     pub(super) fn lesser_model(&self) -> Option<(Capabilities, String)> {
         let step = PredictorName::Step;
-        if self.without_call < WITHOUT_CALL || !self.wording.may_write_calls(step) {
+        if self.patience.without_call < WITHOUT_CALL || !self.wording.may_write_calls(step) {
             return None;
         }
-        let why = format!("{} replies in a row held no tool call", self.without_call);
+        let why = format!(
+            "{} replies in a row held no tool call",
+            self.patience.without_call
+        );
         Some((self.wording.capabilities(step).with_tools(false), why))
     }
 
     /// From here on the steps are put into other words.
-    pub(super) fn change(&self, capabilities: Capabilities, why: &str) -> Phase {
+    pub(super) fn change(&self, capabilities: Capabilities, why: &str) -> Event {
         let adapter = self.wording.adapter_with(PredictorName::Step, capabilities);
         change_to(&adapter, capabilities, why)
     }
@@ -107,24 +110,17 @@ impl RunState {
         capabilities: Capabilities,
     ) {
         self.wording.lower(predictor, adapter, capabilities);
-        self.without_call = 0;
-        self.was_nudged = false;
-        self.rebuild_step_prompt();
-        self.forget_prompt_size();
-        self.measure_frame();
-        if let Phase::Adapt(_) = self.phase {
-            self.continue_loop();
+        self.patience.without_call = 0;
+        self.patience.was_nudged = false;
+        self.steps.forget();
+        self.budget.forget_prompt_size();
+        if let Phase::Record(_) = self.phase {
+            self.phase = Phase::Step;
         }
     }
 }
 
 /// From here on the steps use this adapter, where none is fixed.
-pub(super) fn change_to(adapter: &str, capabilities: Capabilities, why: &str) -> Phase {
-    let predictor = PredictorName::Step;
-    Phase::Adapt(Event::adapter_changed(
-        predictor,
-        adapter,
-        capabilities,
-        why,
-    ))
+pub(super) fn change_to(adapter: &str, capabilities: Capabilities, why: &str) -> Event {
+    Event::adapter_changed(PredictorName::Step, adapter, capabilities, why)
 }

@@ -1,23 +1,26 @@
 //! The state of a run: a fold of its log, and what comes next.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::budget::{Budget, Room};
+use super::calls::{CallState, CallStatus};
 use super::compact::{self, Overflow};
-use super::identity::{Allowed, Seen, in_doubt};
+use super::identity::Seen;
 use super::ids::CallIds;
 use super::program::Program;
 use super::progress::Progress;
-use super::spending::Spent;
+use super::prompt::StepPrompt;
+use super::refusal::change_to;
 use super::wording::Wording;
-use crate::adapter::Live;
-use crate::model::{Prompt, Request};
+use crate::adapter::{Adapter as _, Json, Live};
+use crate::model::{ModelErrorKind, Prompt, Request};
 use crate::run::{
-    Answerer, Call, Decision, Entry, Event, Notice, Observation, PredictorName, Question,
-    QuestionKind, Reading, Record, Remark, Replied, Run, RunError, Started, Step,
-    TerminationReason,
+    Call, Entry, Event, Notice, PredictorName, Question, Reading, Record, Remark, Replied, Run,
+    RunError, Started, Step, TerminationReason,
 };
+use crate::signature::Values;
 
 /// What a driver has to do next.
 #[derive(Debug)]
@@ -68,14 +71,11 @@ pub struct ToolCall {
 
 #[derive(Debug)]
 pub(super) enum Phase {
+    /// Between two steps.
     Step,
     /// This is to be written down; nothing has to happen in the world.
     Record(Event),
-    /// So is this: the model of the steps does no more than was thought.
-    Adapt(Event),
     Act(Vec<CallState>),
-    /// A model is asked whether the task is done.
-    Judge(Prompt),
     Summarise {
         covers: usize,
         /// Why the loop is over, if it is: then the outputs are to be extracted.
@@ -85,46 +85,56 @@ pub(super) enum Phase {
     Demand(TerminationReason),
     Extract {
         reason: TerminationReason,
+        /// As far as it was rendered.
         prompt: Prompt,
+        /// What comes to it.
+        added: Vec<Entry>,
         misreads: u32,
     },
     Ended,
 }
 
-/// What the log does not say of a call under way.
-#[derive(Debug)]
-pub(super) struct CallState {
-    /// What will run, or ran: the planned call, or what a person made of it.
-    pub(super) call: Arc<Call>,
-    pub(super) status: CallStatus,
-    /// The record of the tools that it was made for, or that a person was asked about.
-    pub(super) tools: usize,
-    /// How often a person was asked again because the tool has changed.
-    pub(super) asked_again: usize,
-    /// The questions that were asked about it.
-    pub(super) asked: usize,
-    /// The last of them, for when its answer is taken back before it was used.
-    pub(super) answered: Option<usize>,
-    /// What a person answered to the tool's own questions.
-    pub(super) answers: Vec<(String, String)>,
-    pub(super) was_started: bool,
-    /// What it gave is too large for a prompt, and is to be summarised.
-    pub(super) is_large: bool,
+impl Phase {
+    /// The outputs are to be extracted.
+    pub(super) fn extract(reason: TerminationReason) -> Self {
+        Self::Extract {
+            reason,
+            prompt: Prompt::new(),
+            added: Vec::new(),
+            misreads: 0,
+        }
+    }
 }
 
-#[derive(Debug, PartialEq)]
-pub(super) enum CallStatus {
-    /// Has to be confirmed first.
-    Unconfirmed,
-    /// A person was asked this question of the run.
-    Asked(usize),
-    /// What it gives is known without running it, and is to be written down.
-    Settled(Box<Event>),
-    Ready,
-    Started,
-    /// Was started by a process that is gone: nobody knows whether it happened.
-    InDoubt,
-    Done,
+/// How often a model may still be put right.
+#[derive(Debug, Default)]
+pub(super) struct Patience {
+    /// Replies in a row that could not be read or called nothing that exists.
+    pub(super) bad_in_row: u32,
+    pub(super) was_nudged: bool,
+    /// Replies in a row without a call.
+    pub(super) without_call: u32,
+}
+
+/// What a model is told about its work.
+#[derive(Debug, Default)]
+pub(super) struct Notices {
+    /// What it is to be told before the next step.
+    pub(super) waiting: Vec<(Notice, String)>,
+    told: HashSet<Notice>,
+}
+
+impl Notices {
+    /// The model is told about this.
+    pub(super) fn tell(&mut self, about: Notice) {
+        self.waiting.retain(|(waiting, _)| *waiting != about);
+        self.told.insert(about);
+    }
+
+    /// Whether it was told about this.
+    pub(super) fn were_told(&self, about: Notice) -> bool {
+        self.told.contains(&about)
+    }
 }
 
 /// The state of a run.
@@ -134,36 +144,21 @@ pub struct RunState {
     pub(super) wording: Wording,
     pub(super) run: Run,
     pub(super) phase: Phase,
-    pub(super) step_prompt: Prompt,
-    /// Whether the prompt has to be made anew, because older thoughts leave it.
-    pub(super) prompt_is_stale: bool,
+    pub(super) steps: StepPrompt,
     /// The ids of calls in the conversation so far.
     pub(super) ids: CallIds,
-    /// Replies in a row that could not be read or called nothing that exists.
-    pub(super) bad_in_row: u32,
-    pub(super) was_nudged: bool,
-    /// Replies in a row without a call.
-    pub(super) without_call: u32,
-    /// Why the loop is over, once it is.
-    pub(super) answering: Option<TerminationReason>,
+    pub(super) patience: Patience,
     pub(super) overflow: Overflow,
-    /// What a person allowed for the rest of the run, by the name of the tool.
-    pub(super) allowed: HashMap<String, Allowed>,
     pub(super) seen: Seen,
-    pub(super) spent: Spent,
+    pub(super) budget: Budget,
     pub(super) progress: Progress,
-    /// What the model is to be told before the next step.
-    pub(super) notices: VecDeque<(Notice, String)>,
-    /// What it was told.
-    pub(super) told: HashSet<Notice>,
+    pub(super) notices: Notices,
     /// Whether a model is to say how the task stands after the last step.
     pub(super) is_unjudged: bool,
     /// The steps after which the user's condition was asked.
     pub(super) conditioned: u32,
     /// Why the loop is to end after this step, for other reasons than a limit.
     pub(super) ending: Option<TerminationReason>,
-    /// What a step's request carries beside its messages, in bytes.
-    pub(super) frame_bytes: usize,
 }
 
 impl RunState {
@@ -173,38 +168,31 @@ impl RunState {
         wording: Wording,
         record: Record,
     ) -> Result<Self, RunError> {
+        let run = Run::try_from(vec![record])?;
+        let started = run.started();
         let mut state = Self {
+            ids: CallIds::of_entries(started.history.entries()),
+            budget: Budget::new(started),
+            seen: Seen::default(),
             program,
             wording,
-            run: Run::try_from(vec![record])?,
             phase: Phase::Step,
-            step_prompt: Prompt::new(),
-            prompt_is_stale: false,
-            ids: CallIds::default(),
-            bad_in_row: 0,
-            was_nudged: false,
-            without_call: 0,
-            answering: None,
+            steps: StepPrompt::default(),
+            patience: Patience::default(),
             overflow: Overflow::default(),
-            allowed: HashMap::new(),
-            seen: Seen::default(),
-            spent: Spent::default(),
             progress: Progress::default(),
-            notices: VecDeque::new(),
-            told: HashSet::new(),
+            notices: Notices::default(),
             is_unjudged: false,
             conditioned: 0,
             ending: None,
-            frame_bytes: 0,
+            run,
         };
-        state.ids = CallIds::of_entries(state.started().history.entries());
-        state.seen.take(0, &state.run.started().agent.tools);
-        if state.program.step.is_some() {
-            state.rebuild_step_prompt();
-            state.measure_frame();
-            state.continue_loop();
-        } else {
-            state.enter_extract(TerminationReason::Success);
+        state.seen.take(0, state.run.tools());
+        if state.program.step.is_none() {
+            state.phase = Phase::extract(TerminationReason::Success);
+        }
+        if state.budget.is_measured() {
+            state.render();
         }
         Ok(state)
     }
@@ -215,7 +203,9 @@ impl RunState {
         let mut records = Vec::from(run).into_iter();
         let first = records.next().ok_or(RunError::NotStarted)?;
         let mut state = Self::begin(program, wording, first)?;
-        state.apply_all(records);
+        for record in records {
+            state.apply(record);
+        }
         for call in state.calls_mut() {
             if call.status == CallStatus::Started {
                 call.status = CallStatus::InDoubt;
@@ -236,7 +226,7 @@ impl RunState {
 
     /// Whether the loop of steps is over, and only the answer is missing.
     pub fn is_answering(&self) -> bool {
-        self.answering.is_some()
+        self.run.loop_ended().is_some()
     }
 
     /// How many calls the step under way has.
@@ -260,36 +250,9 @@ impl RunState {
         u32::try_from(self.run.steps().len()).unwrap_or(u32::MAX)
     }
 
-    /// The calls of the step under way.
-    pub(super) fn calls(&self) -> &[CallState] {
-        match &self.phase {
-            Phase::Act(calls) => calls,
-            _ => &[],
-        }
-    }
-
-    pub(super) fn calls_mut(&mut self) -> &mut [CallState] {
-        match &mut self.phase {
-            Phase::Act(calls) => calls,
-            _ => &mut [],
-        }
-    }
-
-    /// The call of this id in the step under way.
-    pub(super) fn call_mut(&mut self, id: &str) -> Option<&mut CallState> {
-        self.calls_mut()
-            .iter_mut()
-            .find(|state| state.call.id == id)
-    }
-
     /// The step under way as the log tells it, or the last one.
     pub(super) fn last_step(&self) -> Option<&Step> {
         self.run.steps().last()
-    }
-
-    /// Whether the user's condition is to be asked before the next step.
-    fn is_unconditioned(&self) -> bool {
-        self.program.has_condition && self.conditioned < self.steps_taken()
     }
 
     /// What the model said last, if that was no call and no answer.
@@ -317,22 +280,76 @@ impl RunState {
         self.run.started()
     }
 
-    /// What comes next. A function of the log alone.
-    pub fn next(&self) -> Next {
+    /// What comes next. A function of the log alone: what is kept from one time to the next are
+    /// prompts, of which only what is new is rendered.
+    pub fn decide(&mut self) -> Next {
+        self.render();
         match &self.phase {
-            Phase::Step if self.is_unconditioned() => Next::Condition,
-            Phase::Step => self.ask(PredictorName::Step, self.step_prompt.clone()),
-            Phase::Record(event) | Phase::Adapt(event) => Next::Record(event.clone()),
+            Phase::Step => self.between_steps(),
+            Phase::Record(event) => Next::Record(event.clone()),
             Phase::Act(calls) => self.next_action(calls),
             Phase::Summarise { covers, .. } => {
                 let entries = compact::summary_request(self, *covers, self.overflow);
-                let prompt = self.render(PredictorName::Summarise, &entries);
+                let prompt = self.render_alone(PredictorName::Summarise, &entries);
                 self.ask(PredictorName::Summarise, prompt)
             }
-            Phase::Judge(prompt) => self.ask(PredictorName::Judge, prompt.clone()),
-            Phase::Demand(_) => self.ask(PredictorName::Step, self.step_prompt.clone()),
-            Phase::Extract { prompt, .. } => self.ask(PredictorName::Extract, prompt.clone()),
+            Phase::Demand(reason) => self.demand(*reason),
+            Phase::Extract { prompt, .. } => self.extract(prompt),
             Phase::Ended => Next::Done,
+        }
+    }
+
+    /// Brings the prompts up to date that what comes next depends on. What there is no room for does
+    /// not come next.
+    pub(super) fn render(&mut self) {
+        if let Phase::Step | Phase::Act(_) | Phase::Demand(_) = self.phase {
+            self.render_steps();
+            if !self.budget.has_frame()
+                && let Next::Model(call) = self.ask(PredictorName::Step, Prompt::new())
+            {
+                self.budget.measure_frame(&call.request);
+            }
+        }
+        if self.budget.is_measured() && self.condensing().is_none() {
+            self.finish_step_if_done();
+        }
+        if let Phase::Demand(reason) = self.phase
+            && !self.can_demand()
+        {
+            self.phase = Phase::extract(reason);
+        }
+        self.render_extraction();
+    }
+
+    /// Another step, unless a limit is reached or something else comes first.
+    fn between_steps(&self) -> Next {
+        let limits = self.started().limits;
+        let ending = if self.patience.bad_in_row > limits.max_repairs {
+            Some(TerminationReason::Failure)
+        } else if self.ending.is_some() {
+            self.ending
+        } else if let Some(prompt) = self.judging() {
+            return self.ask(PredictorName::Judge, prompt);
+        } else if self.steps_taken() >= limits.max_iterations {
+            Some(TerminationReason::MaxIterations)
+        } else {
+            self.budget.used_up(&self.steps.prompt)
+        };
+        if let Some(reason) = ending {
+            return Next::Record(Event::loop_ended(reason));
+        }
+        if let Some((capabilities, why)) = self.lesser_model() {
+            // What it writes into text is JSON, with a schema or without.
+            return Next::Record(change_to(Json.name(), capabilities, &why));
+        }
+        let waiting = self.notices.waiting.first().cloned();
+        if let Some((about, text)) = waiting.or_else(|| self.near_limit()) {
+            return Next::Record(Event::noticed(about, text));
+        }
+        // The user's condition is asked after each step.
+        match self.program.has_condition && self.conditioned < self.steps_taken() {
+            true => Next::Condition,
+            false => self.ask(PredictorName::Step, self.steps.prompt.clone()),
         }
     }
 
@@ -348,116 +365,75 @@ impl RunState {
         Next::Model(ModelCall { predictor, request })
     }
 
+    /// What a predictor is asked about, by name: for a program that does its work.
+    pub(crate) fn inputs_of(&self, predictor: PredictorName) -> Values {
+        let entries = match (&self.phase, predictor) {
+            (Phase::Summarise { covers, .. }, PredictorName::Summarise) => {
+                compact::summary_request(self, *covers, self.overflow)
+            }
+            _ => compact::extract_entries(self, usize::MAX),
+        };
+        let inputs = entries.into_iter().rev().find_map(|entry| match entry {
+            Entry::Inputs { values } => Some(values),
+            _ => None,
+        });
+        inputs.unwrap_or_default()
+    }
+
     /// A prompt of its own for a predictor.
-    pub(super) fn render(&self, predictor: PredictorName, entries: &[Entry]) -> Prompt {
+    pub(super) fn render_alone(&self, predictor: PredictorName, entries: &[Entry]) -> Prompt {
         let asking = self.program.predictor(predictor);
         asking.render(self.wording.adapter(predictor), entries)
     }
 
-    fn next_action(&self, calls: &[CallState]) -> Next {
-        let mut ready = Vec::new();
-        let mut questions = Vec::new();
-        let mut is_running = false;
-        for (index, state) in calls.iter().enumerate() {
-            if let Some(event) = self.after_change(state) {
-                return Next::Record(event);
-            }
-            match &state.status {
-                CallStatus::Unconfirmed => {
-                    return Next::Record(Event::asked(self.confirm(state)));
-                }
-                CallStatus::InDoubt if !self.may_repeat(&state.call) => {
-                    return Next::Record(if self.started().is_unattended {
-                        Event::tool_decided(&state.call.id, in_doubt(&state.call))
-                    } else {
-                        Event::asked(self.about(state, QuestionKind::InDoubt))
-                    });
-                }
-                CallStatus::Settled(event) => return Next::Record((**event).clone()),
-                CallStatus::Asked(question) => {
-                    let question = self.question(*question);
-                    if self.is_allowed(question) {
-                        return Next::Record(Event::answered(
-                            &question.confirmation_id,
-                            Decision::Approve,
-                            Answerer::Rule,
-                        ));
-                    }
-                    questions.push(question.clone());
-                }
-                CallStatus::Ready | CallStatus::InDoubt => {
-                    if !self.has_to_wait(calls, index) {
-                        ready.push(self.tool_call(index, state));
-                    }
-                }
-                CallStatus::Started => is_running = true,
-                CallStatus::Done => {}
-            }
+    /// Whether there is room for a request, and how long its reply may be.
+    pub(super) fn room(&self, predictor: PredictorName, prompt: &Prompt) -> Room {
+        let (steps, is_answering) = (&self.steps.prompt, self.is_answering());
+        self.budget.room(predictor, prompt, steps, is_answering)
+    }
+
+    /// Keeps a reply within the room that there is.
+    fn confine(&self, predictor: PredictorName, mut request: Request) -> Request {
+        if let Ok(Some(room)) = self.room(predictor, &request.prompt) {
+            let room = u32::try_from(room).unwrap_or(u32::MAX);
+            let wanted = request.options.max_tokens.unwrap_or(u32::MAX);
+            request.options.max_tokens = Some(wanted.min(room)).filter(|most| *most < u32::MAX);
         }
-        if !ready.is_empty() {
-            // Those that run side by side share what is left.
-            let tokens = self.tokens_left().map(|left| left / ready.len() as u64);
-            let money = self.money_left().map(|left| left / ready.len() as f64);
-            let time = self
-                .time_left()
-                .map(|left| left.saturating_sub(self.longest_call()));
-            for call in &mut ready {
-                call.tokens_left = tokens;
-                call.money_left = money;
-                call.time_left = time;
-            }
-            Next::Tools(ready)
-        } else if is_running {
-            Next::Wait
-        } else if let Some((_, prompt)) = self.condensing() {
-            self.ask(PredictorName::Condense, prompt)
-        } else {
-            Next::Human(questions)
+        request
+    }
+
+    /// What the model is told of a limit that is near, once for each.
+    fn near_limit(&self) -> Option<(Notice, String)> {
+        let (about, left) = self
+            .budget
+            .near_limits(self.steps_taken())
+            .find(|(about, _)| !self.notices.were_told(*about))?;
+        let text =
+            format!("A limit is near: at most {left} left. Come to the answer with what you know.");
+        Some((about, text))
+    }
+
+    /// How long what comes next may take; `None` without a time budget.
+    pub fn time_left(&self) -> Option<Duration> {
+        match self.phase {
+            Phase::Step | Phase::Act(_) => self.budget.step_time_left(),
+            // The rest is for the extraction.
+            Phase::Demand(_) => Some(self.budget.rest_of_time()? / 2),
+            _ => self.budget.rest_of_time(),
         }
     }
 
-    /// How long the calls of the last step took that gave something, side by side.
-    pub(super) fn longest_call(&self) -> Duration {
-        let calls = self.last_step().map_or(&[][..], |step| &step.calls);
-        let done = calls.iter().filter_map(|call| call.done.as_ref());
-        done.map(|done| done.duration).max().unwrap_or_default()
-    }
-
-    fn tool_call(&self, index: usize, state: &CallState) -> ToolCall {
-        let step = self.last_step().map_or(0, |step| step.record);
-        ToolCall {
-            call: state.call.clone(),
-            tools: self.tools_of(state),
-            idempotency_key: format!("{}:{step}:{index}", self.run.id()),
-            answers: state.answers.clone(),
-            tokens_left: None,
-            money_left: None,
-            time_left: None,
+    /// The event for a model that did not answer in the time that was left.
+    pub fn out_of_time(&self) -> Event {
+        let reason = TerminationReason::Timeout;
+        match self.phase {
+            Phase::Step | Phase::Act(_) => Event::loop_ended(reason),
+            Phase::Demand(_) => Event::failed_request_of(
+                PredictorName::Step,
+                ModelErrorKind::Timeout,
+                "the outputs were not submitted in the time that was left",
+            ),
+            _ => Event::failed(reason, "the time budget is used up, and there is no answer"),
         }
-    }
-
-    /// The calls that were started and have given nothing.
-    pub fn open_calls(&self) -> Vec<ToolCall> {
-        let calls = self.calls().iter().enumerate();
-        calls
-            .filter(|(_, call)| call.was_started && call.status != CallStatus::Done)
-            .map(|(index, call)| self.tool_call(index, call))
-            .collect()
-    }
-
-    /// Whether a serial tool is still busy with an earlier call of this step.
-    fn has_to_wait(&self, calls: &[CallState], index: usize) -> bool {
-        let name = &calls[index].call.name;
-        self.program.tool(name).is_some_and(|(spec, _)| spec.serial)
-            && calls[..index]
-                .iter()
-                .any(|earlier| earlier.call.name == *name && earlier.status != CallStatus::Done)
-    }
-}
-
-impl CallStatus {
-    /// A call that gives this without running.
-    pub(super) fn settled(call: &Call, observation: Observation) -> Self {
-        Self::Settled(Box::new(Event::tool_decided(&call.id, observation)))
     }
 }

@@ -17,7 +17,7 @@ const EMPTY_WORDS: &[&str] = &[
 pub(super) fn problem(state: &RunState, thought: &str, calls: &[ReadCall]) -> Option<String> {
     let rules = state.started().rules.thoughts;
     // The same budget as for replies that cannot be read; then a poor thought has to do.
-    if state.bad_in_row >= state.started().limits.max_repairs {
+    if state.patience.bad_in_row >= state.started().limits.max_repairs {
         return None;
     }
     let what = describe(rules, thought, calls, last_thought(state))?;

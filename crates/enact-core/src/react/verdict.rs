@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::check;
 use super::program::Program;
-use crate::run::{Call, PlannedCall, Reading, Replied, StepOutcome};
+use crate::run::{Call, Reading, Replied, StepCall, StepOutcome};
 use crate::signature::Values;
 use crate::tool::Confirmation;
 
@@ -59,7 +59,7 @@ impl Program {
 
     /// The call as it is after what was said of it. It is written down with the call, so a resumed run
     /// does not ask again.
-    pub(super) fn checked(&self, planned: &mut PlannedCall, said: CallCheck, is_allowed: bool) {
+    pub(super) fn checked(&self, planned: &mut StepCall, said: CallCheck, is_allowed: bool) {
         planned.confirm |= said.asks && !is_allowed && self.asks_of_some(&planned.call.name);
         let refusal = match said.verdict {
             Verdict::Allow => None,
@@ -94,16 +94,10 @@ impl Program {
         if !self.checks_calls {
             return None;
         }
-        let outputs = match &replied.read {
-            Reading::Step(stepped) => match (&stepped.outcome, stepped.calls.first()) {
-                (StepOutcome::Submit, Some(planned)) => return Some((*planned.call).clone()),
-                (StepOutcome::Answer(outputs), _) => outputs,
-                _ => return None,
-            },
-            Reading::Outputs(outputs) => outputs,
-            _ => return None,
-        };
-        let mut args = outputs.clone();
+        let mut args = replied.committed()?.clone();
+        if let Some(planned) = replied.stepped().and_then(|step| step.calls.first()) {
+            return Some((*planned.call).clone());
+        }
         let declared = self.declared.outputs();
         args.retain(|name, _| declared.iter().any(|field| field.name == *name));
         Some(Call {

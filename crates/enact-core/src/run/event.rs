@@ -6,12 +6,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-use super::history::{Call, Observation};
 use super::question::{Answerer, Decision, QuestionKind};
 use super::repair::Repair;
 use super::started::Started;
+use super::step_call::{Done, StepCall};
 use crate::lean::is_default;
-use crate::model::{Capabilities, ModelErrorKind, Reply, Usage};
+use crate::model::{Capabilities, ModelErrorKind, Reply};
 use crate::signature::Values;
 use crate::time::Timestamp;
 use crate::tool::ToolSpec;
@@ -70,7 +70,7 @@ pub enum Event {
         call_id: String,
     },
     /// A tool call gave something.
-    ToolFinished(ToolFinished),
+    ToolFinished(Done),
     /// A call was not run: the same call had been made, and nothing changed since.
     Recalled {
         /// Which call.
@@ -200,43 +200,6 @@ pub enum Reading {
     },
 }
 
-/// What a tool call gave.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ToolFinished {
-    /// Which call.
-    pub call_id: String,
-    /// What it gave.
-    pub observation: Arc<Observation>,
-    /// How long it took.
-    #[serde(
-        rename = "duration_ns",
-        default,
-        with = "crate::tool::nanos",
-        skip_serializing_if = "Duration::is_zero"
-    )]
-    pub duration: Duration,
-    /// Tokens that it spent on models.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub usage: Usage,
-    /// What they cost.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub cost: f64,
-}
-
-impl ToolFinished {
-    /// What a call gave that took no time.
-    pub fn new(call_id: impl Into<String>, observation: Observation) -> Self {
-        Self {
-            call_id: call_id.into(),
-            observation: Arc::new(observation),
-            duration: Duration::ZERO,
-            usage: Usage::default(),
-            cost: 0.0,
-        }
-    }
-}
-
 /// A question to a person, as far as the step does not tell it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -315,58 +278,10 @@ pub struct Stepped {
     pub thought: Option<String>,
     /// The calls, the completing one included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<PlannedCall>,
+    pub calls: Vec<StepCall>,
     /// What follows from it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub outcome: StepOutcome,
-}
-
-/// A call as it will run, or why it will not.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct PlannedCall {
-    /// The call, its arguments coerced to the tool's schema.
-    #[serde(flatten)]
-    pub call: Arc<Call>,
-    /// The call as the model wrote it, if that says something else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub written: Option<WrittenCall>,
-    /// Why it does not run: what the model is told instead.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refusal: Option<String>,
-    /// Whether a person has to agree first, as the tool's rule said when the call was read.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub confirm: bool,
-}
-
-impl PlannedCall {
-    /// A call that runs.
-    pub fn new(call: Call) -> Self {
-        Self {
-            call: Arc::new(call),
-            written: None,
-            refusal: None,
-            confirm: false,
-        }
-    }
-
-    /// A call that does not run.
-    pub fn refused(call: Call, refusal: String) -> Self {
-        Self {
-            refusal: Some(refusal),
-            ..Self::new(call)
-        }
-    }
-}
-
-/// A call as the model wrote it, where that is not what was read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct WrittenCall {
-    /// The name.
-    pub name: String,
-    /// The arguments, as text.
-    pub arguments: String,
 }
 
 /// What a model is told about its work.

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use super::asked::AskedQuestion;
-use super::event::{
-    Asked, Event, PredictorName, Reading, Record, Replied, TerminationReason, ToolFinished,
-};
+use super::event::{Asked, Event, PredictorName, Reading, Record, Replied, TerminationReason};
 use super::history::{Call, Observation};
 use super::question::{ConfirmationStatus, Decision, Question, QuestionKind};
 use super::started::Started;
-use super::step::{Change, Done, Remark, Step};
+use super::step::{Change, Remark, Step};
+use super::step_call::Done;
 use crate::model::Usage;
 use crate::signature::Values;
 
@@ -60,17 +59,11 @@ impl Folded {
                 predictor,
                 kind,
                 message,
-            } => {
-                self.remark(Remark::Failure {
-                    predictor: *predictor,
-                    kind: *kind,
-                });
-                Change::Failure {
-                    predictor: *predictor,
-                    kind: *kind,
-                    message: message.clone(),
-                }
-            }
+            } => self.remark(Remark::Failure {
+                predictor: *predictor,
+                kind: *kind,
+                message: message.clone(),
+            }),
             Event::ToolStarted { call_id } => {
                 self.use_answers(call_id);
                 match self.call(call_id) {
@@ -81,31 +74,19 @@ impl Folded {
                     None => Change::Nothing,
                 }
             }
-            Event::ToolFinished(finished) => self.finished(index, record, finished),
+            Event::ToolFinished(done) => {
+                self.usage += done.usage;
+                self.tools_cost += done.cost;
+                self.done(index, done.clone(), false)
+            }
             Event::Recalled { call_id, answer } => {
-                self.use_answers(call_id);
-                let observation = self.answer(*answer);
-                match self.call(call_id) {
-                    Some((call, step)) => {
-                        let done = Done::recalled(observation, record.at, index);
-                        step.calls[call].done = Some(done);
-                        Change::CallDone {
-                            call,
-                            usage: Usage::default(),
-                            cost: 0.0,
-                        }
-                    }
-                    None => Change::Nothing,
-                }
+                let done = Done::new(call_id, self.answer(*answer));
+                self.done(index, done, true)
             }
-            Event::Noticed { about, text } => {
-                let (about, text) = (*about, text.clone());
-                self.remark(Remark::Notice {
-                    about,
-                    text: text.clone(),
-                });
-                Change::Noticed { about, text }
-            }
+            Event::Noticed { about, text } => self.remark(Remark::Notice {
+                about: *about,
+                text: text.clone(),
+            }),
             Event::ToolsChanged { .. } => {
                 self.tools = index;
                 Change::ToolsChanged
@@ -115,12 +96,12 @@ impl Folded {
                 adapter,
                 capabilities,
                 why,
-            } => Change::AdapterChanged {
+            } => self.remark(Remark::Adapter {
                 predictor: *predictor,
                 adapter: adapter.clone(),
                 capabilities: *capabilities,
                 why: why.clone(),
-            },
+            }),
             Event::Asked(asked) => self.asked(started, record, asked),
             Event::Answered {
                 confirmation_id,
@@ -186,10 +167,8 @@ impl Folded {
                 self.outputs = Some(declared.collect());
             }
             Reading::Condensed { call_id, summary } => {
-                if let Some((call, step)) = self.call(call_id)
-                    && let Some(done) = &mut step.calls[call].done
-                {
-                    done.summary = Some(summary.clone());
+                if let Some((call, step)) = self.call(call_id) {
+                    step.calls[call].summary = Some(summary.clone());
                 }
             }
             _ => {}
@@ -197,22 +176,18 @@ impl Folded {
         self.remark(Remark::Reply {
             at: record.at,
             replied: replied.clone(),
-        });
-        Change::Reply(replied.clone())
+        })
     }
 
-    fn finished(&mut self, index: usize, record: &Record, finished: &ToolFinished) -> Change {
-        self.usage += finished.usage;
-        self.tools_cost += finished.cost;
-        self.use_answers(&finished.call_id);
-        match self.call(&finished.call_id) {
+    /// The record at this index says what a call gave.
+    fn done(&mut self, index: usize, done: Done, from_record: bool) -> Change {
+        self.use_answers(&done.call_id);
+        match self.call(&done.call_id) {
             Some((call, step)) => {
-                step.calls[call].done = Some(Done::of(finished, record.at, index));
-                Change::CallDone {
-                    call,
-                    usage: finished.usage,
-                    cost: finished.cost,
-                }
+                let given = &mut step.calls[call];
+                given.give(done, index);
+                given.from_record = from_record;
+                Change::CallDone { call }
             }
             None => Change::Nothing,
         }
@@ -281,20 +256,19 @@ impl Folded {
 
     /// What the record of an answer holds.
     fn answer(&self, position: u64) -> Arc<Observation> {
-        let calls = self.steps.iter().rev().flat_map(|step| &step.calls);
-        let mut done = calls.filter_map(|call| call.done.as_ref());
-        let known = done.find(|done| done.record as u64 == position);
-        match known {
+        let mut calls = self.steps.iter().rev().flat_map(|step| &step.calls);
+        let known = calls.find(|call| call.done.is_some() && call.record as u64 == position);
+        match known.and_then(|call| call.done.as_ref()) {
             Some(done) => done.observation.clone(),
             None => Arc::new(Observation::error("the answer is lost")),
         }
     }
 
-    fn remark(&mut self, remark: Remark) {
-        match self.steps.last_mut() {
-            Some(step) => step.after.push(remark),
-            None => self.before.push(remark),
-        }
+    fn remark(&mut self, remark: Remark) -> Change {
+        let step = self.steps.last_mut();
+        let remarks = step.map_or(&mut self.before, |step| &mut step.after);
+        remarks.push(remark.clone());
+        Change::Remark(remark)
     }
 
     fn pay(&mut self, started: &Started, predictor: PredictorName, usage: Usage) {

@@ -7,16 +7,17 @@ use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::asked::AskedQuestion;
-use super::event::{Event, FORMAT, Record, TerminationReason, ToolFinished};
+use super::event::{Event, FORMAT, Record, TerminationReason};
 use super::fold::Folded;
 use super::history::{Entry, History, Observation};
 use super::question::{ConfirmationStatus, Question};
 use super::scratchpad;
 use super::started::Started;
 use super::step::{Change, Remark, Step};
+use super::step_call::StepCall;
 use super::trace::{self, Trace, TraceStep};
 use super::trajectory::Trajectory;
-use super::transcript::{self, OpenStep};
+use super::transcript;
 use crate::model::{ModelErrorKind, Usage};
 use crate::signature::Values;
 use crate::time::Timestamp;
@@ -157,8 +158,8 @@ impl Run {
 
     /// Whether the steps came to use another adapter than the one that the run began with.
     pub fn has_changed_adapter(&self) -> bool {
-        let is_change = |event: &Event| matches!(event, Event::AdapterChanged { .. });
-        self.events().any(is_change)
+        self.remarks()
+            .any(|remark| matches!(remark, Remark::Adapter { .. }))
     }
 
     /// Takes in the record that comes next, and says what it changed.
@@ -189,6 +190,11 @@ impl Run {
         &self.folded.steps
     }
 
+    /// A call of the last step, which has it.
+    pub(crate) fn call(&self, index: usize) -> &StepCall {
+        &self.folded.steps[self.folded.steps.len() - 1].calls[index]
+    }
+
     /// The indices of the records from a step up to the next one.
     pub fn records_of(&self, step: &Step) -> std::ops::Range<usize> {
         let next = self.steps().get(step.number);
@@ -198,6 +204,12 @@ impl Run {
     /// What happened before the first step.
     pub fn before_steps(&self) -> &[Remark] {
         &self.folded.before
+    }
+
+    /// What happened after so many steps, and before the next one.
+    pub(crate) fn remarks_after(&self, steps: usize) -> &[Remark] {
+        let step = steps.checked_sub(1).and_then(|step| self.steps().get(step));
+        step.map_or(&self.folded.before, |step| &step.after)
     }
 
     /// All that happened beside the calls of steps, in order.
@@ -278,12 +290,13 @@ impl Run {
     /// The transcript: the conversation before, and all that this run added. A step that waits
     /// stands at its end, with [pending](Observation::is_pending) results.
     pub fn history(&self) -> History {
-        History::from(transcript::of(self, OpenStep::Shown))
+        History::from(transcript::of(self, self.steps().len()))
     }
 
     /// The transcript without a step that is not over.
     pub(crate) fn transcript(&self) -> Vec<Entry> {
-        transcript::of(self, OpenStep::Hidden)
+        let is_open = self.steps().last().is_some_and(Step::is_open);
+        transcript::of(self, self.steps().len() - usize::from(is_open))
     }
 
     /// Thought, tool, arguments and observation of every call, those that wait included.
@@ -323,7 +336,7 @@ impl Run {
                 };
                 let text = format!("Error executing {name}: the run was cancelled, and {what}");
                 let id = call.call.id.clone();
-                Event::ToolFinished(ToolFinished::new(id, Observation::error(text)))
+                Event::tool_decided(id, Observation::error(text))
             })
             .collect();
         events.push(Event::Failed {

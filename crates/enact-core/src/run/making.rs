@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::event::{
-    Asked, Event, Notice, PredictorName, Reading, Replied, TerminationReason, ToolFinished,
-};
+use super::event::{Asked, Event, Notice, PredictorName, Reading, Replied, TerminationReason};
 use super::history::Observation;
 use super::question::{Answerer, Decision};
 use super::repair::Repair;
 use super::seal::SealKey;
 use super::started::Started;
+use super::step_call::Done;
 use crate::model::{Capabilities, ModelError, ModelErrorKind, Reply, Usage};
 use crate::tool::ToolSpec;
 
@@ -51,7 +50,7 @@ impl Event {
     pub fn took(&self) -> Option<Duration> {
         match self {
             Self::Replied(replied) => Some(replied.duration),
-            Self::ToolFinished(finished) => Some(finished.duration),
+            Self::ToolFinished(done) => Some(done.duration),
             _ => None,
         }
     }
@@ -93,17 +92,17 @@ impl Event {
         duration: Duration,
         (usage, cost): (Usage, f64),
     ) -> Self {
-        Self::ToolFinished(ToolFinished {
-            duration,
-            usage,
-            cost,
-            ..ToolFinished::new(call_id, observation)
-        })
+        Self::ToolFinished(Done::new(call_id, observation).spending(duration, usage, cost))
+    }
+
+    /// A call gave this.
+    pub(crate) fn tool_done(done: Done) -> Self {
+        Self::ToolFinished(done)
     }
 
     /// A call that does not run gives this.
     pub(crate) fn tool_decided(call_id: impl Into<String>, observation: Observation) -> Self {
-        Self::ToolFinished(ToolFinished::new(call_id, observation))
+        Self::ToolFinished(Done::new(call_id, observation))
     }
 
     /// A call is answered by the record at this index.

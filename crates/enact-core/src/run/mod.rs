@@ -17,6 +17,7 @@ mod scratchpad;
 mod seal;
 mod started;
 mod step;
+mod step_call;
 pub mod store;
 mod trace;
 mod trajectory;
@@ -27,8 +28,8 @@ pub use crate::signature::canonical_json;
 pub use asked::AskedQuestion;
 pub use completion::Completion;
 pub use event::{
-    Asked, Event, FORMAT, Notice, PlannedCall, PredictorName, Reading, Record, Replied, Standing,
-    StepOutcome, Stepped, TerminationReason, ToolFinished, WrittenCall,
+    Asked, Event, FORMAT, Notice, PredictorName, Reading, Record, Replied, Standing, StepOutcome,
+    Stepped, TerminationReason,
 };
 pub use history::{Call, Entry, History, HistoryError, Observation, ToolResult};
 pub(crate) use history::{visible, visible_positions};
@@ -41,7 +42,8 @@ pub use repair::{Repair, RepairKind};
 pub use rules::{Rules, ThoughtRules, ThoughtsInContext};
 pub use seal::SealKey;
 pub use started::{AgentSpec, Parent, Started};
-pub use step::{Change, Done, Remark, Step, StepCall};
+pub use step::{Change, Remark, Step};
+pub use step_call::{Done, StepCall};
 pub use trace::{Action, ActionKind, Trace, TraceStep};
 pub(crate) use trajectory::indented;
 pub use trajectory::{COMPLETED, Trajectory, TrajectoryStep};

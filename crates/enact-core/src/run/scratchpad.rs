@@ -5,12 +5,12 @@ use serde_json::Value;
 use super::history::{Entry, ToolResult};
 use super::log::Run;
 use super::trajectory::indented;
-use super::transcript::{self, OpenStep};
+use super::transcript;
 use crate::signature::plain_text;
 
 /// The reasoning of a run, one block per step.
 pub(super) fn of(run: &Run) -> String {
-    let entries = transcript::of(run, OpenStep::Shown);
+    let entries = transcript::of(run, run.steps().len());
     let before = run.started().history.entries().len();
     let mut lines = Vec::new();
     for (index, entry) in entries.iter().enumerate().skip(before) {

@@ -1,14 +1,12 @@
 //! Steps: what a log folds into. Every view of a run is computed from them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::event::{
-    Notice, PlannedCall, PredictorName, Reading, Replied, StepOutcome, Stepped, TerminationReason,
-    ToolFinished,
+    Notice, PredictorName, Reading, Replied, StepOutcome, Stepped, TerminationReason,
 };
-use super::history::{Call, Observation};
-use crate::model::{Capabilities, ModelErrorKind, Usage};
+use super::step_call::StepCall;
+use crate::model::{Capabilities, ModelErrorKind};
 use crate::signature::Values;
 use crate::time::Timestamp;
 
@@ -30,40 +28,6 @@ pub struct Step {
     pub(crate) record: usize,
 }
 
-/// A call of a step.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct StepCall {
-    /// The call as it was decided: what the model wrote, or what a person made of it.
-    pub call: Arc<Call>,
-    /// Why it does not run: what the model is told instead.
-    pub refusal: Option<String>,
-    /// How often it was started.
-    pub attempts: usize,
-    /// Whether its tool asked a person for something.
-    pub has_asked: bool,
-    /// What it gave, once it has.
-    pub done: Option<Done>,
-}
-
-/// What a call of a step gave.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Done {
-    /// What it gave.
-    pub observation: Arc<Observation>,
-    /// What prompts show in place of an observation that is too large for them.
-    pub summary: Option<String>,
-    /// How long it took.
-    pub duration: Duration,
-    /// Whether it was not run, because the answer was known.
-    pub from_record: bool,
-    /// When it was written down.
-    pub at: Timestamp,
-    /// The index of its record.
-    pub(crate) record: usize,
-}
-
 /// Something that happened in a run beside the calls of a step.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -81,6 +45,8 @@ pub enum Remark {
         predictor: PredictorName,
         /// How.
         kind: ModelErrorKind,
+        /// In words.
+        message: String,
     },
     /// The model was told something about its work.
     Notice {
@@ -88,6 +54,17 @@ pub enum Remark {
         about: Notice,
         /// In these words.
         text: String,
+    },
+    /// The steps use another adapter from here on.
+    Adapter {
+        /// Whose model it is.
+        predictor: PredictorName,
+        /// The adapter from here on.
+        adapter: String,
+        /// What the model does.
+        capabilities: Capabilities,
+        /// What showed it.
+        why: String,
     },
 }
 
@@ -100,17 +77,8 @@ pub enum Change {
     Began,
     /// There is another step.
     Step,
-    /// A model said something that is no step.
-    Reply(Arc<Replied>),
-    /// A request to a model failed.
-    Failure {
-        /// Who had asked.
-        predictor: PredictorName,
-        /// How.
-        kind: ModelErrorKind,
-        /// In words.
-        message: String,
-    },
+    /// Something happened beside the calls of steps.
+    Remark(Remark),
     /// A call of the last step is about to run.
     CallStarted {
         /// Which.
@@ -120,10 +88,6 @@ pub enum Change {
     CallDone {
         /// Which.
         call: usize,
-        /// What it spent on models of its own.
-        usage: Usage,
-        /// What that cost.
-        cost: f64,
     },
     /// A person is asked.
     Asked {
@@ -140,26 +104,8 @@ pub enum Change {
         /// Which question.
         question: usize,
     },
-    /// The model is told something.
-    Noticed {
-        /// What about.
-        about: Notice,
-        /// In these words.
-        text: String,
-    },
     /// The tools are others from here on: see [`Run::tools`](super::Run::tools).
     ToolsChanged,
-    /// The steps use another adapter from here on.
-    AdapterChanged {
-        /// Whose model it is.
-        predictor: PredictorName,
-        /// The adapter from here on.
-        adapter: String,
-        /// What the model does.
-        capabilities: Capabilities,
-        /// What showed it.
-        why: String,
-    },
     /// A condition of the user's was asked whether it ends the loop.
     ConditionChecked {
         /// Whether it does.
@@ -187,7 +133,7 @@ impl Step {
         Self {
             number,
             at,
-            calls: stepped.calls.iter().map(StepCall::new).collect(),
+            calls: stepped.calls.clone(),
             after: Vec::new(),
             record,
             replied,
@@ -212,11 +158,7 @@ impl Step {
 
     /// The outputs that it commits, if it does.
     pub fn outputs(&self) -> Option<&Values> {
-        match self.outcome() {
-            StepOutcome::Submit => self.calls.first().map(|call| &call.call.args),
-            StepOutcome::Answer(outputs) => Some(outputs),
-            _ => None,
-        }
+        self.replied.committed()
     }
 
     /// Whether tools were called, and not all calls have given something.
@@ -224,42 +166,8 @@ impl Step {
         *self.outcome() == StepOutcome::Act && self.calls.iter().any(StepCall::is_open)
     }
 
-    pub(super) fn find(&self, call_id: &str) -> Option<usize> {
+    pub(crate) fn find(&self, call_id: &str) -> Option<usize> {
         self.calls.iter().position(|call| call.call.id == call_id)
-    }
-}
-
-impl StepCall {
-    fn new(planned: &PlannedCall) -> Self {
-        Self {
-            call: planned.call.clone(),
-            refusal: planned.refusal.clone(),
-            attempts: 0,
-            has_asked: false,
-            done: None,
-        }
-    }
-
-    /// Whether it may still give something.
-    pub fn is_open(&self) -> bool {
-        self.refusal.is_none() && self.done.is_none()
-    }
-
-    /// What it gave, as transcripts show it: what the model was told, if the call was refused.
-    pub fn observation(&self) -> Option<Observation> {
-        if let Some(refusal) = &self.refusal {
-            return Some(Observation::error(refusal.clone()));
-        }
-        let done = self.done.as_ref()?;
-        let mut observation = (*done.observation).clone();
-        observation.summary.clone_from(&done.summary);
-        Some(observation)
-    }
-
-    /// Whether what it gave is an error.
-    pub fn is_error(&self) -> bool {
-        let done = self.done.as_ref();
-        self.refusal.is_some() || done.is_some_and(|done| done.observation.is_error)
     }
 }
 
@@ -269,30 +177,6 @@ impl Remark {
         match self {
             Self::Reply { replied, .. } => Some(replied),
             _ => None,
-        }
-    }
-}
-
-impl Done {
-    pub(super) fn of(finished: &ToolFinished, at: Timestamp, record: usize) -> Self {
-        Self {
-            observation: finished.observation.clone(),
-            summary: None,
-            duration: finished.duration,
-            from_record: false,
-            at,
-            record,
-        }
-    }
-
-    pub(super) fn recalled(observation: Arc<Observation>, at: Timestamp, record: usize) -> Self {
-        Self {
-            observation,
-            summary: None,
-            duration: Duration::ZERO,
-            from_record: true,
-            at,
-            record,
         }
     }
 }

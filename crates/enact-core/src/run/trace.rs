@@ -8,7 +8,8 @@ use super::event::{PredictorName, Reading, Replied, Standing, StepOutcome, Termi
 use super::history::{Call, Observation};
 use super::log::Run;
 use super::repair::Repair;
-use super::step::{Remark, Step, StepCall};
+use super::step::{Remark, Step};
+use super::step_call::StepCall;
 use super::trajectory::COMPLETED;
 use crate::model::Usage;
 use crate::signature::Values;
@@ -108,7 +109,7 @@ pub(super) fn of(run: &Run) -> Trace {
     let outputs = run.outputs();
     let steps = run.steps().iter().enumerate();
     let steps: Vec<TraceStep> = steps
-        .map(|(index, step)| traced(run, step, before(run, index)))
+        .map(|(index, step)| traced(run, step, run.remarks_after(index)))
         .collect();
     Trace {
         total_iterations: steps.len(),
@@ -125,15 +126,7 @@ pub(super) fn of(run: &Run) -> Trace {
 /// The last step of a run, if its actions are all over.
 pub(super) fn last_step(run: &Run) -> Option<TraceStep> {
     let (index, step) = run.steps().iter().enumerate().next_back()?;
-    (!step.is_open()).then(|| traced(run, step, before(run, index)))
-}
-
-/// What happened before a step, and after the one before it.
-fn before(run: &Run, index: usize) -> &[Remark] {
-    match index.checked_sub(1) {
-        Some(earlier) => &run.steps()[earlier].after,
-        None => run.before_steps(),
-    }
+    (!step.is_open()).then(|| traced(run, step, run.remarks_after(index)))
 }
 
 /// A step with the attempts at it, and what was asked beside it.
@@ -181,7 +174,7 @@ fn traced(run: &Run, step: &Step, before: &[Remark]) -> TraceStep {
                 }
             }
             Remark::Notice { text, .. } => traced.notices.push(text.clone()),
-            Remark::Failure { .. } => {}
+            Remark::Failure { .. } | Remark::Adapter { .. } => {}
         }
     }
     traced
@@ -218,6 +211,6 @@ fn action(run: &Run, step: &Step, call: &StepCall) -> Action {
         },
         duration: done.map(|done| done.duration).unwrap_or_default(),
         attempts: call.attempts,
-        from_record: done.is_some_and(|done| done.from_record),
+        from_record: call.from_record,
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::history::{Entry, Observation};
 use super::log::Run;
-use super::transcript::{self, OpenStep};
+use super::transcript;
 use crate::signature::plain_text;
 
 /// What the completing call shows as its observation.
@@ -42,7 +42,7 @@ pub struct Trajectory {
 
 impl Trajectory {
     pub(super) fn of(run: &Run) -> Self {
-        let entries = transcript::of(run, OpenStep::Shown);
+        let entries = transcript::of(run, run.steps().len());
         let before = run.started().history.entries().len();
         let mut trajectory = Self::of_entries(&entries[before.min(entries.len())..]);
         // How the loop was completed is told by its last step, which is no entry of its own.

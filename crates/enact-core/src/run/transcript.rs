@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use super::event::{PredictorName, Reading, Replied, StepOutcome};
 use super::history::{Entry, Observation, ToolResult};
 use super::log::Run;
-use super::step::{Remark, Step, StepCall};
+use super::step::{Remark, Step};
+use super::step_call::StepCall;
 use super::trajectory::COMPLETED;
 use crate::model::FinishReason;
 
@@ -16,28 +17,45 @@ const SHOWN_OF_CUT_OFF: usize = 200;
 const REPEATS: &str = "You wrote the same text over and over, so your reply was stopped. Write each \
                        thing once.";
 
-/// Whether a transcript shows a step whose calls have not all given something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum OpenStep {
-    /// For people: the step stands at the end, with what is known of its calls.
-    Shown,
-    /// For prompts: the step joins the transcript once it is over.
-    Hidden,
+/// A place in a transcript: after so many steps, and so many remarks after the last of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Place {
+    steps: usize,
+    remarks: usize,
 }
 
-/// The conversation before the run and all that the run added.
-pub(super) fn of(run: &Run, open: OpenStep) -> Vec<Entry> {
+impl Place {
+    /// After so many steps, and all that was remarked since.
+    pub(crate) fn after(run: &Run, steps: usize) -> Self {
+        let remarks = run.remarks_after(steps).len();
+        Self { steps, remarks }
+    }
+}
+
+/// What the run added to its transcript between two places.
+pub(crate) fn between(run: &Run, from: Place, to: Place) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for number in from.steps..=to.steps {
+        let (step, known) = match number == from.steps {
+            true => (None, from.remarks),
+            false => (run.steps().get(number - 1), 0),
+        };
+        entries.extend(step.into_iter().flat_map(stepped));
+        let remarks = run.remarks_after(number).iter().skip(known);
+        entries.extend(remarks.flat_map(remarked));
+    }
+    entries
+}
+
+/// The conversation before the run and what the run added to it, up to so many steps: for people the
+/// step under way stands at the end, with what is known of its calls; it joins prompts once it is over.
+pub(crate) fn of(run: &Run, steps: usize) -> Vec<Entry> {
     let mut entries = run.started().history.entries().to_vec();
     entries.push(Entry::Inputs {
         values: run.started().inputs.clone(),
     });
-    entries.extend(run.before_steps().iter().flat_map(remarked));
-    for step in run.steps() {
-        if open == OpenStep::Shown || !step.is_open() {
-            entries.extend(stepped(step));
-        }
-        entries.extend(step.after.iter().flat_map(remarked));
-    }
+    let whole = (Place::default(), Place::after(run, steps));
+    entries.extend(between(run, whole.0, whole.1));
     if let Some(outputs) = run.outputs() {
         let committed = run.steps().last().filter(|step| step.outputs().is_some());
         let thought = match committed {
@@ -75,7 +93,7 @@ fn own_id(run: &Run) -> String {
 }
 
 /// What a step adds to the transcript. A commit is told by the outputs at the end.
-pub(crate) fn stepped(step: &Step) -> Vec<Entry> {
+fn stepped(step: &Step) -> Vec<Entry> {
     match step.outcome() {
         StepOutcome::Act => acted(step),
         StepOutcome::Submit | StepOutcome::Answer(_) => Vec::new(),
@@ -136,15 +154,8 @@ fn remarked(remark: &Remark) -> Vec<Entry> {
             }],
             _ => Vec::new(),
         },
-        Remark::Notice { text, .. } => vec![noticed(text)],
-        Remark::Failure { .. } => Vec::new(),
-    }
-}
-
-/// What a notice adds to the transcript.
-pub(crate) fn noticed(text: &str) -> Entry {
-    Entry::Notice {
-        text: text.to_owned(),
+        Remark::Notice { text, .. } => vec![Entry::Notice { text: text.clone() }],
+        Remark::Failure { .. } | Remark::Adapter { .. } => Vec::new(),
     }
 }
 

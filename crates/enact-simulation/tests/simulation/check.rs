@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use enact::Decision;
-use enact::run::{Answerer, Event, QuestionKind, ToolFinished};
+use enact::run::{Answerer, Done, Event, QuestionKind};
 use enact::tool::Effect;
 
 use crate::agent::Agent;
@@ -88,7 +88,7 @@ pub fn log(agent: &Agent, played: &Played) {
                 fate.safe_restarts_allowed = effect != Effect::Effectful;
                 approved(fate);
             }
-            Event::ToolFinished(ToolFinished { call_id, .. }) | Event::Recalled { call_id, .. } => {
+            Event::ToolFinished(Done { call_id, .. }) | Event::Recalled { call_id, .. } => {
                 let fate = fates.get_mut(call_id).expect("a call of the step");
                 fate.finishes += 1;
                 assert_eq!(fate.finishes, 1, "a call has two results");

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use enact::Run;
 use enact::Timestamp;
-use enact::driver::{Answered, Asking, Doing, Done, Durability, Effect, Effects, Outcome, Stopped};
+use enact::driver::{Acted, Answered, Asking, Doing, Durability, Effect, Effects, Stopped};
 use enact::model::{ModelError, Reply, Usage};
 use enact::react::{CallCheck, RunState, ToolCall};
-use enact::run::{Call, Event, Observation, Record, TraceStep};
+use enact::run::{Call, Done, Event, Observation, Record, TraceStep};
 use enact::tool::ToolSpec;
 use futures_util::stream;
 
@@ -225,11 +225,14 @@ impl<'a> Engine<'a> {
     }
 
     /// The tool does what it does.
-    fn execute(&self, call: &ToolCall) -> Outcome {
+    fn execute(&self, call: &ToolCall) -> Acted {
         let kind = self.agent.kind(&call.call.name);
         self.insides().running.remove(&call.call.id);
         if call.answers.len() < kind.asks {
-            return Outcome::Asks(format!("Question {}?", call.answers.len()));
+            return Acted::Asks {
+                call_id: call.call.id.clone(),
+                question: format!("Question {}?", call.answers.len()),
+            };
         }
         let mut insides = self.insides();
         let key = call.idempotency_key.clone();
@@ -239,11 +242,10 @@ impl<'a> Engine<'a> {
             true => Observation::error(format!("Error executing {}: it fails", kind.name)),
             false => Observation::value(result(&call.call, &call.answers)),
         };
-        Outcome::Observed {
-            observation,
-            took: Duration::from_millis(3),
-            usage: Usage::default(),
-            cost: 0.0,
+        let done = Done::new(&call.call.id, observation);
+        Acted::Done {
+            done: done.spending(Duration::from_millis(3), Usage::default(), 0.0),
+            failure: None,
         }
     }
 
@@ -353,14 +355,10 @@ impl Effects for Engine<'_> {
                 return None;
             }
             let call = calls.remove(which as usize);
-            let outcome = self.execute(&call);
+            let acted = self.execute(&call);
             // Between the effect and its record.
-            let done = self.survives("after a call", 10).map(|()| Done {
-                call_id: call.call.id.clone(),
-                outcome,
-                failure: None,
-            });
-            Some((done, calls))
+            let acted = self.survives("after a call", 10).map(|()| acted);
+            Some((acted, calls))
         }))
     }
 

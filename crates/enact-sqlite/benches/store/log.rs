@@ -83,7 +83,7 @@ impl Shape {
             state: begin(&program, run_id),
             shape: self,
         };
-        while writer.length() < events || !matches!(writer.state.next(), Next::Model(_)) {
+        while writer.length() < events || !matches!(writer.state.decide(), Next::Model(_)) {
             writer.go_on(events / 2);
         }
         let mut run = writer.state.into_run();
@@ -138,12 +138,14 @@ impl Writer {
     }
 
     fn go_on(&mut self, half: usize) {
-        match self.state.next() {
+        match self.state.decide() {
             Next::Record(event) => self.write(event),
             Next::Model(call) => {
                 let reply = self.reply(call.predictor, half);
                 let reply = reply.as_ref().cloned();
-                let read = self.state.read(reply, Duration::from_millis(1_234));
+                let read = self
+                    .state
+                    .read(call.predictor, reply, Duration::from_millis(1_234));
                 let event = read.event(&self.state, []);
                 self.write(event);
             }

@@ -66,8 +66,8 @@ pub async fn measure(events: usize, rounds: usize) -> f64 {
             let began = Instant::now();
             let loaded = store.load("run").await.unwrap().run;
             times[1].push(began.elapsed());
-            let state = RunState::resume(program.clone(), wording(), loaded).unwrap();
-            let next = state.next();
+            let mut state = RunState::resume(program.clone(), wording(), loaded).unwrap();
+            let next = state.decide();
             times[2].push(began.elapsed());
             assert!(matches!(next, Next::Model(_)));
         }

@@ -150,20 +150,27 @@ impl Player {
 
     /// Writes what follows by itself.
     fn settle(&mut self) {
-        if let Next::Record(event) = self.state.next() {
+        if let Next::Record(event) = self.state.decide() {
             self.write(event);
+        }
+    }
+
+    /// Who asks a model.
+    #[track_caller]
+    fn asking(&mut self) -> PredictorName {
+        match self.state.decide() {
+            Next::Model(call) => call.predictor,
+            next => panic!("no model is asked: {next:?}"),
         }
     }
 
     /// The model answers.
     #[track_caller]
     pub fn model(mut self, reply: Reply) -> Self {
-        let next = self.state.next();
-        assert!(
-            matches!(next, Next::Model(_)),
-            "no model is asked: {next:?}"
-        );
-        let read = self.state.read(Ok(reply), Duration::from_millis(700));
+        let predictor = self.asking();
+        let read = self
+            .state
+            .read(predictor, Ok(reply), Duration::from_millis(700));
         let tools = self.state.run().tools();
         let said: Vec<CallCheck> = read
             .unchecked()
@@ -178,13 +185,11 @@ impl Player {
     /// The model cannot be asked.
     #[track_caller]
     pub fn model_fails(mut self, kind: ModelErrorKind) -> Self {
-        let next = self.state.next();
-        assert!(
-            matches!(next, Next::Model(_)),
-            "no model is asked: {next:?}"
-        );
+        let predictor = self.asking();
         let error = ModelError::new(kind, format!("the request failed: {}", kind.as_str()));
-        let read = self.state.read(Err(&error), Duration::from_millis(700));
+        let read = self
+            .state
+            .read(predictor, Err(&error), Duration::from_millis(700));
         let event = read.event(&self.state, []);
         self.write(event);
         self
@@ -193,8 +198,8 @@ impl Player {
     /// The calls that may run are started.
     #[track_caller]
     pub fn start(mut self) -> Self {
-        let Next::Tools(calls) = self.state.next() else {
-            panic!("nothing may run: {:?}", self.state.next());
+        let Next::Tools(calls) = self.state.decide() else {
+            panic!("nothing may run: {:?}", self.state.decide());
         };
         for call in calls {
             let call_id = call.call.id.clone();

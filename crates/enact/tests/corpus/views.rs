@@ -29,8 +29,8 @@ fn next(run: &Run, length: usize) -> String {
     let records: Vec<Record> = run.records()[..length].to_vec();
     let part = Run::try_from(records).unwrap();
     let (program, wording) = (program_of(run.started()), wording_of(run.started()));
-    let state = RunState::resume(program, wording, part).unwrap();
-    match state.next() {
+    let mut state = RunState::resume(program, wording, part).unwrap();
+    match state.decide() {
         Next::Record(event) => format!("record {}", name(&event)),
         Next::Model(call) => format!("model {}", call.predictor.as_str()),
         Next::Tools(calls) => {
