@@ -116,6 +116,17 @@ pub(super) fn other_form(task: &Task, reply: &Reply) -> Option<Read<StepReply>> 
     Some(read.ok()?.mended(RepairKind::Structure, OTHER_FORM))
 }
 
+/// Whether a text calls a tool, not as JSON: an object in it is then what the tool is given.
+pub(super) fn calls_tool(task: &Task, tooling: &Tooling, text: &str, finish: FinishReason) -> bool {
+    let text = thinking::spoken(text).text.trim();
+    if text.len() > LOOKED_THROUGH {
+        return false;
+    }
+    let done = tooling.completion.tool_name();
+    let read = unlike_json(task, tooling, text, finish).and_then(Result::ok);
+    read.is_some_and(|read| read.value.calls.iter().any(|call| call.name != done))
+}
+
 /// Calls as code: a fenced block, a list in brackets or plain lines, and nothing else in them.
 fn code(tooling: &Tooling, text: &str) -> Option<Read<StepReply>> {
     let (thought, block) = match fenced(text) {

@@ -289,7 +289,11 @@ pub(super) fn step_in_text(
         Err(problem) => return Err(problem),
     };
     let mut repairs = found.repairs;
-    let bare = bare_outputs(tooling, &found.value).map(|call| StepReply {
+    let bare = bare_outputs(tooling, &found.value);
+    if bare.is_some() && call_text::calls_tool(task, tooling, text, finish) {
+        return Ok(None);
+    }
+    let bare = bare.map(|call| StepReply {
         thought: String::new(),
         calls: vec![call],
     });
