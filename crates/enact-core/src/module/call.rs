@@ -270,7 +270,7 @@ impl<'a, S: Shape, B> Call<'a, S, B> {
     }
 
     /// Drives the run by an engine: `wrap` gets the effects of this call, and gives those that the run
-    /// is driven by. See [`driver`](crate::driver).
+    /// is driven by. It sees no [secrets](crate::Settings::secrets). See [`driver`](crate::driver).
     pub fn through(
         mut self,
         wrap: impl FnOnce(Box<dyn Effects>) -> Box<dyn Effects> + Send + 'static,
