@@ -44,7 +44,7 @@ impl Building<'_> {
     ) -> Result<ReAct, Failure> {
         let rules = agent.approval.iter();
         let tools = rules.fold(self.tools(agent).await?, |tools, (name, rule)| {
-            tools.with_confirmation_whenever(name, rule.clone())
+            tools.with_confirmation_whenever(name, *rule)
         });
         let builder = with_tools(agent, tools, model)?;
         builder.build().map_err(|error| Failure::from(&error))
@@ -123,7 +123,7 @@ pub(super) fn built(
     let builder = with_tools(agent, tools, model)?;
     let rules = agent.approval.iter();
     let builder = rules.fold(builder, |builder, (name, rule)| {
-        builder.confirmation(name, rule.clone())
+        builder.confirmation(name, *rule)
     });
     builder.build().map_err(|error| Failure::from(&error))
 }

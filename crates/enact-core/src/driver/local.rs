@@ -19,7 +19,7 @@ use crate::react::{CallCheck, ToolCall, Verdict, check_tools};
 use crate::run::{Call, PredictorName, Record, Run, TraceStep, redacted_tools};
 use crate::signature::Values;
 use crate::time::Timestamp;
-use crate::tool::{Confirmation, Tool, ToolSpec, Tools};
+use crate::tool::{self, Tool, ToolSpec, Tools};
 
 /// A program of the user's that does the work of a predictor: gives the reply that a model would give.
 pub(crate) type Program =
@@ -144,11 +144,10 @@ impl Local {
         };
         let asks = match self.tool(&call.name) {
             Some(tool) => {
-                let rule = &tool.spec().confirmation;
-                rule.is_needed(&call.args)
-                    || matches!(&verdict, Verdict::Change(args) if rule.is_needed(args))
+                tool::asks(&*tool, &call.args)
+                    || matches!(&verdict, Verdict::Change(args) if tool::asks(&*tool, args))
             }
-            None => Confirmation::Always.is_needed(&call.args),
+            None => true,
         };
         CallCheck { asks, verdict }
     }

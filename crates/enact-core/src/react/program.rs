@@ -12,7 +12,7 @@ use crate::signature::{
     Checked, Field, InputError, SchemaError, Signature, SignatureError, Type, Validator, Values,
     wrong_inputs,
 };
-use crate::tool::{Confirmation, ToolSetError, ToolSpec, Tools, check_names};
+use crate::tool::{ToolSetError, ToolSpec, Tools, check_names};
 
 /// Tool names that enact keeps for itself.
 pub const RESERVED_TOOLS: &[&str] = &["submit", "finish"];
@@ -126,17 +126,8 @@ impl Program {
     }
 
     /// The same agent with other tools.
-    pub(crate) fn with_tools(&self, mut specs: Vec<ToolSpec>) -> Result<Self, ProgramError> {
+    pub(crate) fn with_tools(&self, specs: Vec<ToolSpec>) -> Result<Self, ProgramError> {
         check_names(specs.iter().map(|spec| spec.name.as_str()), RESERVED_TOOLS)?;
-        for spec in &mut specs {
-            // A function that says when to ask is lost on the way through a log.
-            if let (Confirmation::When(_), Some((known, _))) =
-                (&spec.confirmation, self.tool(&spec.name))
-                && known.confirmation == spec.confirmation
-            {
-                spec.confirmation = known.confirmation.clone();
-            }
-        }
         let step = match &self.step {
             Some(old) => {
                 let mut step = step(&self.declared, specs.clone(), self.completion)?;

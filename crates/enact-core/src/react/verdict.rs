@@ -54,7 +54,7 @@ impl Program {
     /// Whether the tool asks about some of its calls.
     fn asks_of_some(&self, name: &str) -> bool {
         let tool = self.tool(name);
-        tool.is_some_and(|(spec, _)| matches!(spec.confirmation, Confirmation::When(_)))
+        tool.is_some_and(|(spec, _)| spec.confirmation == Confirmation::When)
     }
 
     /// The call as it is after what was said of it. It is written down with the call, so a resumed run

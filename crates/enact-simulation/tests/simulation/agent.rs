@@ -48,7 +48,7 @@ impl Agent {
             };
             let confirmation = match dice.roll(("confirmation", index), 4) {
                 0 => Confirmation::Always,
-                1 => Confirmation::when(|args| args["n"].as_i64().is_some_and(|n| n % 2 == 0)),
+                1 => Confirmation::When,
                 _ => Confirmation::Never,
             };
             let kind = Kind {
@@ -142,19 +142,13 @@ impl Agent {
         started
     }
 
-    /// What the rules of the tools say about calls.
+    /// What the rules of the tools say about calls: those that ask about some ask about even numbers.
     pub fn check(&self, calls: &[&Call]) -> Vec<CallCheck> {
-        let asks = |call: &&Call| {
-            let mut tools = self.program.tool_specs();
-            let tool = tools.find(|tool| tool.name == call.name);
-            tool.is_none_or(|tool| tool.confirmation.is_needed(&call.args))
-        };
-        let asks = calls.iter().map(asks);
-        asks.map(|asks| CallCheck {
-            asks,
+        let said = calls.iter().map(|call| CallCheck {
+            asks: call.args["n"].as_i64().is_some_and(|n| n % 2 == 0),
             verdict: Verdict::Allow,
-        })
-        .collect()
+        });
+        said.collect()
     }
 
     /// What the model says next: a function of what it has said before and of what it sees.
