@@ -15,7 +15,7 @@ use super::tools::ReadyCall;
 use super::updates::{Listener, Update};
 use super::writing::Writing;
 use crate::model::{Delivery, LanguageModel, ModelError, ModelErrorKind, Reply, Secrets};
-use crate::react::{CallCheck, ToolCall, Verdict, check_tools};
+use crate::react::{CallCheck, Schemas, ToolCall, Verdict, check_tools};
 use crate::run::{Call, PredictorName, Record, Run, TraceStep, redacted_tools};
 use crate::signature::Values;
 use crate::time::Timestamp;
@@ -46,6 +46,8 @@ pub struct Local {
     pub(crate) condition: Option<Condition>,
     /// What must not be told.
     pub(crate) secrets: Secrets,
+    /// The checks of arguments that are compiled already.
+    pub(crate) schemas: Arc<Schemas>,
 }
 
 impl Local {
@@ -169,7 +171,7 @@ impl Local {
             return Ok(None);
         }
         let specs: Vec<ToolSpec> = listed.specs().cloned().collect();
-        if let Err(error) = check_tools(&specs) {
+        if let Err(error) = check_tools(&specs, &self.schemas) {
             tracing::warn!(%error, "the tools have changed to what cannot be used");
             return Ok(None);
         }
