@@ -37,9 +37,8 @@ impl RunState {
     pub(super) fn spend(&mut self, replied: &Replied) {
         let (predictor, usage) = (replied.predictor, replied.reply.usage);
         self.spent.time = self.spent.time.saturating_add(replied.duration);
-        if let Some(price) = self.started().agent.prices.get(&predictor) {
-            self.spent.cost += price.of(usage);
-        }
+        let cost = self.started().agent.cost_of(replied);
+        self.spent.cost += cost.unwrap_or_default();
         if predictor == PredictorName::Step && usage.input_tokens > 0 {
             self.spent.known = Some((usage.input_tokens, self.step_prompt.bytes()));
         }
