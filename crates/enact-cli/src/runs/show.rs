@@ -20,7 +20,7 @@ use super::prompts;
 pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.one.store).await?;
     let id = store::find(&store, &args.one.run).await?;
-    let StoredRun { run, damage } = store::load(&store, &id).await?;
+    let StoredRun { run, damage, .. } = store::load(&store, &id).await?;
     match args.form {
         FormArg::Trace => trace(&run, &store).await?,
         FormArg::Trajectory => print(&seen(&run.trajectory().to_string())),

@@ -28,11 +28,19 @@ pub enum Verdict {
 
 /// What is said of one call.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct CallCheck {
     /// Whether a tool that asks about some of its calls asks about this one.
     pub asks: bool,
     /// What the user's own check says.
     pub verdict: Verdict,
+}
+
+impl CallCheck {
+    /// What is said of a call: by the rule of its tool, and by the user's own check.
+    pub fn new(asks: bool, verdict: Verdict) -> Self {
+        Self { asks, verdict }
+    }
 }
 
 /// A driver that does not know the rules of the tools lets a person decide.

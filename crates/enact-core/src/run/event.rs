@@ -276,6 +276,7 @@ pub struct Asked {
 )]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum PredictorName {
     /// Chooses the next tool call.
     #[default]
@@ -400,6 +401,7 @@ pub enum Notice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, Serialize, Deserialize)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Standing {
     /// There is more to do.
     Open,

@@ -102,10 +102,8 @@ pub fn called<'a>(text: &str, calls: impl IntoIterator<Item = (&'a str, &'a str)
 
 /// What the rules of the tools say about a call: the one that asks about some asks about large amounts.
 fn by_rule(call: &Call) -> CallCheck {
-    CallCheck {
-        asks: call.args["amount"].as_f64() > Some(100.0),
-        verdict: Verdict::Allow,
-    }
+    let asks = call.args["amount"].as_f64() > Some(100.0);
+    CallCheck::new(asks, Verdict::Allow)
 }
 
 /// A run that is being played.
