@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use enact::model::OpenAi;
+use enact::model::{OpenAi, Retrying};
 use enact::{AdapterChoice, FnTool, Outcome, ReAct, Signature, ToolError, Tools};
 use enact_sqlite::SqliteStore;
 use measure::{Contender, Lookup, Work};
@@ -58,6 +58,8 @@ impl Agent {
         let model = OpenAi::new("bench")
             .with_base_url(&work.base_url)?
             .with_api_key("none");
+        // As `enact::model` gives it.
+        let model = Retrying::new(model);
         let adapter: AdapterChoice = adapter.parse()?;
         let agent = ReAct::builder_for::<Answering>()
             .tools(tools)

@@ -64,7 +64,13 @@ pub mod __private {
     pub use crate::tool::{IntoToolResult, ToolFuture, parameters_of, read_args};
     pub use {enact_signature, schemars, serde, serde_json};
 
+    use crate::signature::Values;
     use crate::tool::ToolError;
+
+    /// What a rule says of a call.
+    pub fn asks(rule: impl Fn(&Values) -> bool, args: &Values) -> bool {
+        rule(args)
+    }
 
     /// Runs a function that may block where blocking is allowed.
     pub async fn blocking<T: Send + 'static>(

@@ -187,6 +187,27 @@ fn the_files_that_the_architecture_names_exist() {
     assert!(named.len() > 20, "the names were not read");
 }
 
+#[test]
+fn the_identifiers_that_the_architecture_names_are_in_its_files() {
+    let page = read(&root().join("docs/architecture.md"));
+    let code = || page.split('`').skip(1).step_by(2);
+    let files = code().filter(|text| text.starts_with("crates/"));
+    let sources: String = files.map(|file| read(&root().join(file))).collect();
+    let is_other = |c: char| !(c.is_alphanumeric() || c == '_');
+    let known: BTreeSet<&str> = sources.split(is_other).collect();
+    let mut seen = 0;
+    for text in code().filter(|text| !text.contains(['/', '.'])) {
+        for name in text.split(is_other).filter(|name| !name.is_empty()) {
+            seen += 1;
+            assert!(
+                known.contains(name),
+                "docs/architecture.md: `{text}` is not in the files that it names"
+            );
+        }
+    }
+    assert!(seen > 30, "the identifiers were not read");
+}
+
 /// The pages of the book, by their paths below `docs`.
 fn book() -> BTreeMap<String, String> {
     let docs = root().join("docs");

@@ -138,6 +138,10 @@ fn tool_of(method: &mut ImplItemFn) -> syn::Result<Option<(String, TokenStream)>
         (quote!(), quote!())
     };
     let enact = crate_path::enact();
+    let rule = tool
+        .options
+        .policy()
+        .map(|policy| quote!(.with_confirmation(#enact::tool::Confirmation::when(#policy))));
     let expression = quote! {{
         #definition
         #shared
@@ -148,7 +152,7 @@ fn tool_of(method: &mut ImplItemFn) -> syn::Result<Option<(String, TokenStream)>
                 #again
                 async move { #run }
             },
-        )
+        ) #rule
     }};
     Ok(Some((tool.name, expression)))
 }

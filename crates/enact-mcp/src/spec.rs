@@ -104,7 +104,7 @@ mod tests {
             ),
         ] {
             let spec = of(hints.clone());
-            let found = (spec.effect, spec.confirmation.clone());
+            let found = (spec.effect, spec.confirmation);
             assert_eq!(found, (effect, confirmation), "{hints}");
             assert!(spec.volatile, "{hints}");
         }

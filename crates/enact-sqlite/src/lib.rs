@@ -168,7 +168,7 @@ impl SqliteStore {
             .with_source(error)
         })?;
         let damage = readable.damage.map(|damage| damage.reason);
-        Ok(StoredRun { run, damage })
+        Ok(StoredRun::new(run).with_damage(damage))
     }
 
     async fn list_now(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, Failure> {

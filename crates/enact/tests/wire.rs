@@ -1,6 +1,10 @@
 //! The OpenAI-compatible client against a server that decides every byte.
 #![cfg(feature = "providers")]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 use enact::model::openai::OpenAi;
 use enact::model::{Message, Request};

@@ -154,7 +154,7 @@ impl Agent {
                 let names = spec.tools.iter().map(|tool| tool.name.clone());
                 agent.own.tools = names.filter(|name| !called(name)).collect();
                 let rules = spec.tools.iter();
-                let rules = rules.map(|tool| (tool.name.clone(), tool.confirmation.clone()));
+                let rules = rules.map(|tool| (tool.name.clone(), tool.confirmation));
                 agent.approval = rules.collect();
             }
         }

@@ -69,10 +69,9 @@ pub(super) fn observation(said: Said, observation: Observation) -> Result<Observ
         (0, "") => Ok(observation),
         (0, stdout) => {
             let changed: Changed = read(stdout)?;
-            Ok(Observation {
-                is_error: changed.is_error.unwrap_or(observation.is_error),
-                ..Observation::value(changed.observation)
-            })
+            let mut given = Observation::value(changed.observation);
+            given.is_error = changed.is_error.unwrap_or(observation.is_error);
+            Ok(given)
         }
         _ => Err(said.complaint),
     }
@@ -171,13 +170,9 @@ mod tests {
         let gave = || Observation::error("secret");
         let after = |code, stdout: &str| observation(said(code, stdout), gave());
         assert_eq!(after(0, ""), Ok(gave()));
-        assert_eq!(
-            after(0, r#"{"observation": [1]}"#),
-            Ok(Observation {
-                is_error: true,
-                ..Observation::value(json!([1]))
-            })
-        );
+        let mut expected = Observation::value(json!([1]));
+        expected.is_error = true;
+        assert_eq!(after(0, r#"{"observation": [1]}"#), Ok(expected));
         assert_eq!(
             after(0, r#"{"observation": null, "is_error": false}"#),
             Ok(Observation::value(Value::Null))

@@ -46,7 +46,7 @@ impl Building<'_> {
     ) -> Result<ReAct, Failure> {
         let rules = agent.approval.iter();
         let tools = rules.fold(self.tools(agent).await?, |tools, (name, rule)| {
-            tools.with_confirmation_whenever(name, rule.clone())
+            tools.with_confirmation_whenever(name, *rule)
         });
         let parts = self.parts(agent).await?;
         let builder = with_tools(agent, tools, &parts, model)?;
@@ -128,7 +128,7 @@ pub(super) fn built(
     let builder = agent.hooks.attach(builder)?;
     let rules = agent.approval.iter();
     let builder = rules.fold(builder, |builder, (name, rule)| {
-        builder.confirmation(name, rule.clone())
+        builder.confirmation(name, *rule)
     });
     builder.build().map_err(|error| Failure::from(&error))
 }

@@ -190,7 +190,7 @@ fn ink(status: RunStatus) -> Ink {
         RunStatus::Failed | RunStatus::Damaged => Ink::Bad,
         RunStatus::Paused | RunStatus::Interrupted => Ink::Question,
         RunStatus::Running => Ink::Tool,
-        RunStatus::Cancelled => Ink::Quiet,
+        _ => Ink::Quiet,
     }
 }
 

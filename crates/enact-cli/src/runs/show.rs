@@ -20,7 +20,7 @@ use super::prompts;
 pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.one.store).await?;
     let id = store::find(&store, &args.one.run).await?;
-    let StoredRun { run, damage } = store::load(&store, &id).await?;
+    let StoredRun { run, damage, .. } = store::load(&store, &id).await?;
     match args.form {
         FormArg::Prompts => prompts::print_all(&run, &store, args.json).await?,
         _ if args.json => {

@@ -90,7 +90,7 @@ fn callable(members: &[Member]) -> Result<Tools, Error> {
 
 fn ruled(mut tools: Tools, agent: &Agent) -> Result<Tools, Failure> {
     for (name, rule) in &agent.approval {
-        let ruled = tools.with_confirmation(name, rule.clone());
+        let ruled = tools.with_confirmation(name, *rule);
         tools = ruled.map_err(|error| Failure::usage("tools", error.to_string()))?;
     }
     Ok(tools)

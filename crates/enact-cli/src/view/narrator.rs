@@ -86,12 +86,12 @@ impl Narrator {
             Update::Asking { predictor } => {
                 self.tell_failure();
                 self.screen.busy(&match predictor {
-                    PredictorName::Step => format!("asking {}", self.model),
                     PredictorName::Extract => format!("asking {} for the outputs", self.model),
                     PredictorName::Summarise | PredictorName::Condense => {
                         format!("asking {} for a summary", self.model)
                     }
                     PredictorName::Judge => format!("asking {} how the task stands", self.model),
+                    _ => format!("asking {}", self.model),
                 });
             }
             Update::Progress { message, .. } => self.screen.busy(message),

@@ -20,6 +20,7 @@ use crate::model::Capabilities;
 /// # Ok::<(), enact::adapter::UnknownAdapter>(())
 /// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub enum AdapterChoice {
     /// Native tool calls where the model has them, else JSON where it can be held to a schema,
     /// else chat markers.

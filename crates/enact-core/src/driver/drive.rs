@@ -17,6 +17,7 @@ const MOST_EVENTS_OF_CALL: usize = 20;
 /// Why the loop stopped without an error.
 #[derive(Debug)]
 #[must_use]
+#[non_exhaustive]
 pub enum Stop {
     /// The run has its outputs.
     Finished,

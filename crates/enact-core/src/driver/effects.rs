@@ -30,7 +30,8 @@ pub type Doing<'a> = Pin<Box<dyn Stream<Item = Result<Acted, Stopped>> + Send + 
 /// [`Local`](super::Local) does the work in this process. [`Stored`](super::Stored),
 /// [`Redacted`](super::Redacted) and [`Traced`](super::Traced) wrap other effects. To add an engine,
 /// implement this trait in a crate of your own: around the effects of a call, which
-/// [`Call::through`](crate::Call::through) hands over, or from scratch.
+/// [`Call::through`](crate::Call::through) hands over, or from scratch. Methods of later versions will have
+/// defaults.
 pub trait Effects: Send + Sync {
     /// The time. A log is written by this clock, and questions expire by it.
     fn now(&self) -> Timestamp;
@@ -88,6 +89,7 @@ pub trait Effects: Send + Sync {
 
 /// When records have to be durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Durability {
     /// Before anything else happens.
     Now,
@@ -173,6 +175,7 @@ pub struct Answered {
 
 /// What came of a call.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Acted {
     /// It is over.
     Done {

@@ -13,11 +13,11 @@ use super::hooks::{AfterCall, BeforeCall, Condition, HookCall, HookStep};
 use super::updates::{Listener, Update};
 use super::writing::Writing;
 use crate::model::{Delivery, LanguageModel, ModelError, ModelErrorKind, Reply, Secrets};
-use crate::react::{CallCheck, ToolCall, Verdict, check_tools};
+use crate::react::{CallCheck, Schemas, ToolCall, Verdict, check_tools};
 use crate::run::{Call, PredictorName, Record, Run, TraceStep, redacted_tools};
 use crate::signature::Values;
 use crate::time::Timestamp;
-use crate::tool::{Confirmation, Tool, ToolSpec, Tools};
+use crate::tool::{self, Tool, ToolSpec, Tools};
 
 /// A program of the user's that does the work of a predictor: gives the reply that a model would give.
 pub(crate) type Program =
@@ -44,6 +44,8 @@ pub struct Local {
     pub(crate) condition: Option<Condition>,
     /// What must not be told.
     pub(crate) secrets: Secrets,
+    /// The checks of arguments that are compiled already.
+    pub(crate) schemas: Arc<Schemas>,
 }
 
 impl Local {
@@ -162,11 +164,10 @@ impl Local {
         };
         let asks = match self.tool(&call.name) {
             Some(tool) => {
-                let rule = &tool.spec().confirmation;
-                rule.is_needed(&call.args)
-                    || matches!(&verdict, Verdict::Change(args) if rule.is_needed(args))
+                tool::asks(&*tool, &call.args)
+                    || matches!(&verdict, Verdict::Change(args) if tool::asks(&*tool, args))
             }
-            None => Confirmation::Always.is_needed(&call.args),
+            None => true,
         };
         CallCheck { asks, verdict }
     }
@@ -188,7 +189,7 @@ impl Local {
             return Ok(None);
         }
         let specs: Vec<ToolSpec> = listed.specs().cloned().collect();
-        if let Err(error) = check_tools(&specs) {
+        if let Err(error) = check_tools(&specs, &self.schemas) {
             tracing::warn!(%error, "the tools have changed to what cannot be used");
             return Ok(None);
         }

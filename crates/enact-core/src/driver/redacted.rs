@@ -1,14 +1,22 @@
-//! What keeps secrets out of a run: nothing is written down with one in it.
+//! What keeps secrets out of a run: nothing passes the door with one in it.
 
 use std::time::Duration;
 
-use super::effects::{Answered, Asking, Durability, Effect, Effects};
+use futures_util::StreamExt as _;
+use serde_json::Value;
+
+use super::effects::{Acted, Answered, Asking, Doing, Durability, Effect, Effects, Stopped};
 use crate::error::{Error, ErrorKind};
 use crate::model::Secrets;
-use crate::run::{Event, Record, Run, redacted_tools};
+use crate::react::{CallCheck, ToolCall, Verdict};
+use crate::run::{Call, Event, Record, Run, redacted_tools};
+use crate::signature::Values;
 use crate::tool::ToolSpec;
 
-/// Keeps secrets out of what is written down, and of what a model is heard to say.
+/// Keeps secrets out of what is written down, and of what models, tools and checks give.
+///
+/// An engine that journals belongs between two of them: the inner one redacts what it journals, the
+/// outer one what it is asked to append. [`Call::through`](crate::Call::through) places it there.
 pub struct Redacted<E> {
     inner: E,
     secrets: Secrets,
@@ -49,6 +57,23 @@ impl<E: Effects> Effects for Redacted<E> {
         })
     }
 
+    /// What is checked afterwards is what was redacted: a problem quotes no part of a secret.
+    fn check<'a>(&'a self, run: &'a Run, calls: Vec<&'a Call>) -> Effect<'a, Vec<CallCheck>> {
+        Box::pin(async move {
+            let said = self.inner.check(run, calls).await?.into_iter();
+            let said = said.map(|said| CallCheck {
+                verdict: self.verdict(said.verdict),
+                ..said
+            });
+            Ok(said.collect())
+        })
+    }
+
+    fn act<'a>(&'a self, run: &Run, calls: Vec<ToolCall>) -> Doing<'a> {
+        let doing = self.inner.act(run, calls);
+        Box::pin(doing.map(|acted| self.acted(acted?)))
+    }
+
     fn tools<'a>(
         &'a self,
         run: &'a Run,
@@ -61,7 +86,38 @@ impl<E: Effects> Effects for Redacted<E> {
         })
     }
 
-    crate::forward_effects!(self => (self.inner): now, proceed, act, abandon, check, ends, wait, stepped);
+    crate::forward_effects!(self => (self.inner): now, proceed, abandon, ends, wait, stepped);
+}
+
+impl<E> Redacted<E> {
+    fn acted(&self, mut acted: Acted) -> Result<Acted, Stopped> {
+        match &mut acted {
+            Acted::Asks { question, .. } => *question = self.secrets.redact(question).into_owned(),
+            Acted::Done { done, .. } => {
+                if let Some(redacted) =
+                    self.secrets.redact_all(&done.observation).map_err(cannot)?
+                {
+                    done.observation = redacted;
+                }
+            }
+        }
+        Ok(acted)
+    }
+
+    fn verdict(&self, verdict: Verdict) -> Verdict {
+        match verdict {
+            Verdict::Veto(message) => Verdict::Veto(self.secrets.redact(&message).into_owned()),
+            Verdict::Change(args) => {
+                let mut args = Value::Object(args);
+                self.secrets.redact_value(&mut args);
+                Verdict::Change(match args {
+                    Value::Object(args) => args,
+                    _ => Values::new(),
+                })
+            }
+            other => other,
+        }
+    }
 }
 
 /// The event without secrets.

@@ -94,6 +94,7 @@ struct UsageOfReply {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, IntoStaticStr, Serialize, Deserialize)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum FinishReason {
     /// It had said all.
     #[default]
@@ -178,9 +179,12 @@ pub struct Reply {
     /// What the provider wants back unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
-    /// What it cost.
+    /// Tokens and requests spent.
     #[serde(with = "UsageOfReply")]
     pub usage: Usage,
+    /// What that cost, if whoever replied knows it. Otherwise the price of the model counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
     /// Why the model stopped.
     #[serde(
         default = "FinishReason::tool_calls",

@@ -1,9 +1,12 @@
 //! Asking again when asking again may help.
 
 use std::hash::{BuildHasher as _, Hasher as _};
+use std::pin::Pin;
 use std::time::Duration;
 
-use super::{Chunk, LanguageModel, ModelError, ModelInfo, ReplyStream, Request, write_reply};
+use super::{
+    Chunk, LanguageModel, ModelError, ModelInfo, Reply, ReplyStream, Request, write_reply,
+};
 
 /// A model that is asked again when it fails for a reason that may pass.
 ///
@@ -153,6 +156,30 @@ impl<M: LanguageModel> LanguageModel for Retrying<M> {
                 waited += wait;
             }
             Ok(())
+        })
+    }
+
+    /// Whole replies stay whole.
+    fn complete(
+        &self,
+        request: Request,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + '_>> {
+        Box::pin(async move {
+            let mut waited = Duration::ZERO;
+            let mut attempt = 1;
+            loop {
+                let error = match self.model.complete(request.clone()).await {
+                    Ok(mut reply) => {
+                        reply.attempts = reply.attempts.saturating_add(attempt - 1);
+                        return Ok(reply);
+                    }
+                    Err(error) => error,
+                };
+                let wait = self.wait(error, attempt, waited)?;
+                tokio::time::sleep(wait).await;
+                waited += wait;
+                attempt += 1;
+            }
         })
     }
 }

@@ -15,7 +15,7 @@ use crate::predictor::{Demo, SavedModule};
 use crate::react::{Program, ProgramError, Verdict, fill_thought_prompt};
 use crate::run::{Limits, Observation, PredictorName, Rules, TraceStep};
 use crate::signature::{Dynamic, Field, Shape, Signature, SignatureError, Type, TypedSignature};
-use crate::tool::{Confirmation, Tools};
+use crate::tool::{ConfirmationRule, Tools};
 
 /// The output that [`Builder::confidence`] adds.
 pub(super) const CONFIDENCE: &str = "confidence";
@@ -52,7 +52,7 @@ pub struct Builder<M> {
 struct Plan {
     instructions: Option<String>,
     tools: Tools,
-    confirmations: Vec<(String, Confirmation)>,
+    confirmations: Vec<(String, ConfirmationRule)>,
     completion: Completion,
     has_confidence: bool,
     demos: Vec<Demo>,
@@ -364,9 +364,15 @@ impl<S: Shape> Builder<ReAct<S>> {
         self
     }
 
-    /// Sets from outside when a person is asked about calls of a tool, whatever the tool says.
-    pub fn confirmation(mut self, tool: impl Into<String>, confirmation: Confirmation) -> Self {
-        self.plan.confirmations.push((tool.into(), confirmation));
+    /// Sets from outside when a person is asked about calls of a tool, whatever the tool says: a
+    /// [`Confirmation`](crate::tool::Confirmation), or a function of their arguments.
+    pub fn confirmation(
+        mut self,
+        tool: impl Into<String>,
+        rule: impl Into<ConfirmationRule>,
+    ) -> Self {
+        let rule = (tool.into(), rule.into());
+        self.plan.confirmations.push(rule);
         self
     }
 

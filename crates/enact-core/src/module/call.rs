@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 
+use sealed::Beginning;
 use tokio_util::sync::CancellationToken;
 
 use super::core::{Core, Stops, Through};
@@ -76,40 +77,56 @@ pub struct ResumedStored {
     despite_damage: bool,
 }
 
-/// What a call can start from. Sealed.
-pub trait StartFrom<S: Shape>: Send {
-    #[doc(hidden)]
-    fn start(self) -> Beginning<S>;
-}
+/// What a call can start from: a new run, or one that is resumed. Sealed.
+pub trait StartFrom<S: Shape>: sealed::Start<S> {}
 
-/// A run that can be resumed, and its questions answered.
-pub trait Answerable {}
+impl<S: Shape, B: sealed::Start<S>> StartFrom<S> for B {}
 
-impl Answerable for Resumed {}
-impl Answerable for ResumedStored {}
+/// A run that can be resumed, and its questions answered. Sealed.
+///
+/// ```compile_fail,E0277
+/// struct Mine;
+/// impl enact::module::Answerable for Mine {}
+/// ```
+pub trait Answerable: sealed::Answers {}
 
-#[doc(hidden)]
-pub enum Beginning<S: Shape> {
-    New(Box<New<S>>),
-    Resumed(Box<Resumed>),
-    ResumedStored(ResumedStored),
-}
+impl<B: sealed::Answers> Answerable for B {}
 
-impl<S: Shape> StartFrom<S> for New<S> {
-    fn start(self) -> Beginning<S> {
-        Beginning::New(Box::new(self))
+mod sealed {
+    use super::{New, Resumed, ResumedStored};
+    use crate::signature::Shape;
+
+    pub trait Start<S: Shape>: Send {
+        fn start(self) -> Beginning<S>;
     }
-}
 
-impl<S: Shape> StartFrom<S> for Resumed {
-    fn start(self) -> Beginning<S> {
-        Beginning::Resumed(Box::new(self))
+    pub trait Answers {}
+
+    impl Answers for Resumed {}
+    impl Answers for ResumedStored {}
+
+    pub enum Beginning<S: Shape> {
+        New(Box<New<S>>),
+        Resumed(Box<Resumed>),
+        ResumedStored(ResumedStored),
     }
-}
 
-impl<S: Shape> StartFrom<S> for ResumedStored {
-    fn start(self) -> Beginning<S> {
-        Beginning::ResumedStored(self)
+    impl<S: Shape> Start<S> for New<S> {
+        fn start(self) -> Beginning<S> {
+            Beginning::New(Box::new(self))
+        }
+    }
+
+    impl<S: Shape> Start<S> for Resumed {
+        fn start(self) -> Beginning<S> {
+            Beginning::Resumed(Box::new(self))
+        }
+    }
+
+    impl<S: Shape> Start<S> for ResumedStored {
+        fn start(self) -> Beginning<S> {
+            Beginning::ResumedStored(self)
+        }
     }
 }
 
@@ -270,7 +287,7 @@ impl<'a, S: Shape, B> Call<'a, S, B> {
     }
 
     /// Drives the run by an engine: `wrap` gets the effects of this call, and gives those that the run
-    /// is driven by. See [`driver`](crate::driver).
+    /// is driven by. It sees no [secrets](crate::Settings::secrets). See [`driver`](crate::driver).
     pub fn through(
         mut self,
         wrap: impl FnOnce(Box<dyn Effects>) -> Box<dyn Effects> + Send + 'static,

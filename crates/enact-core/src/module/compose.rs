@@ -271,6 +271,8 @@ async fn reply_of(module: &dyn Module, mut inputs: Values) -> Result<Reply, Mode
         Ok(done) => {
             let mut reply = Reply::text(Value::Object(done.outputs).to_string());
             reply.usage = done.usage;
+            // A program whose models have no known price is priced by the agent, like a model.
+            reply.cost = (done.cost > 0.0).then_some(done.cost);
             Ok(reply)
         }
         Err(error) => {

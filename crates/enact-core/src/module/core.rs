@@ -291,6 +291,7 @@ impl Core {
         local.after_call = self.wiring.after_call.clone();
         local.condition = self.wiring.condition.clone();
         local.secrets = settings.secrets.unwrap_or_default();
+        local.schemas = Arc::clone(program.schemas());
         Ok(Ready {
             local,
             wording,

@@ -33,12 +33,17 @@ fn effects(local: Local, through: Option<Box<Through>>, kept: Option<Kept>) -> B
         Some((store, lease)) => Box::new(Stored::new(local, store, lease)),
         None => Box::new(local),
     };
+    let redacted = |effects: Box<dyn Effects>| -> Box<dyn Effects> {
+        match secrets.is_empty() {
+            true => effects,
+            false => Box::new(Redacted::new(effects, secrets.clone())),
+        }
+    };
     if let Some(through) = through {
-        effects = through(effects);
+        // What it journals is without secrets, too.
+        effects = through(redacted(effects));
     }
-    if !secrets.is_empty() {
-        effects = Box::new(Redacted::new(effects, secrets.clone()));
-    }
+    effects = redacted(effects);
     if driver::is_heard() {
         let content = settings::has_content_in_spans().then_some(secrets);
         effects = Box::new(Traced::new(effects, models, content));

@@ -34,7 +34,16 @@ impl Predictor {
     /// A predictor of a signature, with tools if it is to choose calls.
     pub fn new(signature: Signature, tooling: Option<Tooling>) -> Result<Self, SchemaError> {
         let outputs = Arc::new(Validator::new(signature.output_schema())?);
-        Ok(Self {
+        Ok(Self::with_outputs(signature, tooling, outputs))
+    }
+
+    /// The same with a check of the outputs that is known already.
+    pub(crate) fn with_outputs(
+        signature: Signature,
+        tooling: Option<Tooling>,
+        outputs: Arc<Validator>,
+    ) -> Self {
+        Self {
             built_in: signature.instructions().to_owned(),
             task: Task {
                 signature,
@@ -46,7 +55,13 @@ impl Predictor {
             model: None,
             options: ModelOptions::default(),
             note: None,
-        })
+        }
+    }
+
+    /// The same of a signature whose types enact chose, or that were compiled before.
+    pub(crate) fn on_demand(signature: Signature, tooling: Option<Tooling>) -> Self {
+        let outputs = Validator::on_demand(signature.output_schema());
+        Self::with_outputs(signature, tooling, Arc::new(outputs))
     }
 
     /// What goes in and what comes out of one request.

@@ -18,6 +18,7 @@ const VERSION: u32 = 1;
 /// The saved state of a module. Tool texts are not in it: they are rendered from the current
 /// tools, and only a fingerprint says which tools the state was made with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SavedModule {
     /// The version of the format.
     pub version: u32,
@@ -35,6 +36,7 @@ pub struct SavedModule {
 
 /// The saved state of a predictor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SavedPredictor {
     /// Instructions and field descriptions.
     pub signature: SignatureState,

@@ -48,13 +48,11 @@ impl Budget {
     }
 
     /// Takes a reply into account, for which the prompt of the steps was this.
-    pub(super) fn spend(&mut self, replied: &Replied, steps: &Prompt) {
+    pub(super) fn spend(&mut self, replied: &Replied, cost: Option<f64>, steps: &Prompt) {
         let (predictor, usage) = (replied.predictor, replied.reply.usage);
         self.tokens += usage.input_tokens + usage.output_tokens;
         self.spend_time(replied.duration);
-        if let Some(price) = self.prices.get(&predictor) {
-            self.cost += price.of(usage);
-        }
+        self.cost += cost.unwrap_or_default();
         if predictor == PredictorName::Step && usage.input_tokens > 0 {
             self.known = Some((usage.input_tokens, steps.bytes()));
         }

@@ -77,7 +77,8 @@ impl RunState {
 
     /// Takes in a reply that is no step.
     fn fold_reply(&mut self, replied: &Replied) {
-        self.budget.spend(replied, &self.steps.prompt);
+        let cost = self.started().agent.cost_of(replied);
+        self.budget.spend(replied, cost, &self.steps.prompt);
         self.extracts(replied.predictor);
         match &replied.read {
             Reading::Outputs(outputs) => {
@@ -144,7 +145,8 @@ impl RunState {
         let Some(stepped) = replied.stepped() else {
             return;
         };
-        self.budget.spend(&replied, &self.steps.prompt);
+        let cost = self.started().agent.cost_of(&replied);
+        self.budget.spend(&replied, cost, &self.steps.prompt);
         for planned in &stepped.calls {
             self.ids.take(&planned.call.id);
         }

@@ -56,16 +56,16 @@ impl Seen {
                 Some(first) if first.is_same_tool(&spec) => {}
                 Some(_) => {
                     if let Some(own) = &spec.own_confirmation {
-                        spec.confirmation = spec.confirmation.or_stricter(own);
+                        spec.confirmation = spec.confirmation.max(*own);
                     }
                 }
             }
             let key = (spec.source.clone(), spec.name.clone());
             if let Some((effect, confirmation)) = self.strictest.get(&key) {
                 spec.effect = spec.effect.max(*effect);
-                spec.confirmation = spec.confirmation.or_stricter(confirmation);
+                spec.confirmation = spec.confirmation.max(*confirmation);
             }
-            let known = (spec.effect, spec.confirmation.clone());
+            let known = (spec.effect, spec.confirmation);
             self.strictest.insert(key, known);
             spec
         });
@@ -327,10 +327,10 @@ impl RunState {
     /// may say anything.
     fn needs_approval(&self, call: &Call, before: &ToolSpec) -> bool {
         let tool = self.program.tool(&call.name);
-        tool.is_some_and(|(spec, _)| match &spec.confirmation {
+        tool.is_some_and(|(spec, _)| match spec.confirmation {
             Confirmation::Never => false,
             Confirmation::Always => true,
-            rule @ Confirmation::When(_) => *rule != before.confirmation,
+            Confirmation::When => before.confirmation != Confirmation::When,
         }) && !self.is_tool_allowed(&call.name)
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use super::schemas::Schemas;
 use crate::adapter::{Completion, Task, Tooling};
 use crate::predictor::Predictor;
 use crate::run::{Limits, PredictorName, Rules, Standing};
@@ -12,7 +13,7 @@ use crate::signature::{
     Checked, Field, InputError, SchemaError, Signature, SignatureError, Type, Validator, Values,
     wrong_inputs,
 };
-use crate::tool::{Confirmation, ToolSetError, ToolSpec, Tools, check_names};
+use crate::tool::{ToolSetError, ToolSpec, Tools, check_names};
 
 /// Tool names that enact keeps for itself.
 pub const RESERVED_TOOLS: &[&str] = &["submit", "finish"];
@@ -46,7 +47,8 @@ pub struct Program {
     /// Whether a condition of the user's may end the loop after a step.
     pub has_condition: bool,
     /// The tools' argument checks, in the order of the specs.
-    checks: Arc<[(ToolSpec, Validator)]>,
+    checks: Arc<[CheckedTool]>,
+    schemas: Arc<Schemas>,
 }
 
 /// An agent that cannot be built.
@@ -126,17 +128,8 @@ impl Program {
     }
 
     /// The same agent with other tools.
-    pub(crate) fn with_tools(&self, mut specs: Vec<ToolSpec>) -> Result<Self, ProgramError> {
+    pub(crate) fn with_tools(&self, specs: Vec<ToolSpec>) -> Result<Self, ProgramError> {
         check_names(specs.iter().map(|spec| spec.name.as_str()), RESERVED_TOOLS)?;
-        for spec in &mut specs {
-            // A function that says when to ask is lost on the way through a log.
-            if let (Confirmation::When(_), Some((known, _))) =
-                (&spec.confirmation, self.tool(&spec.name))
-                && known.confirmation == spec.confirmation
-            {
-                spec.confirmation = known.confirmation.clone();
-            }
-        }
         let step = match &self.step {
             Some(old) => {
                 let mut step = step(&self.declared, specs.clone(), self.completion)?;
@@ -150,7 +143,7 @@ impl Program {
         };
         Ok(Self {
             step,
-            checks: checks(specs)?,
+            checks: checks(specs, &self.schemas)?,
             ..self.clone()
         })
     }
@@ -162,15 +155,15 @@ impl Program {
         tools: Vec<ToolSpec>,
         completion: Completion,
     ) -> Result<Self, ProgramError> {
-        let inputs = Validator::new(declared.input_schema()).map_err(schema_of("the signature"))?;
-        let extract = Predictor::new(extract, None).map_err(schema_of("the signature"))?;
-        let outputs = match extract.signature().outputs() == declared.outputs() {
-            true => Arc::clone(&extract.task().outputs),
-            false => {
-                let outputs = Validator::new(declared.output_schema());
-                Arc::new(outputs.map_err(schema_of("the signature"))?)
-            }
+        let inputs = Validator::of_fields(declared.input_schema(), declared.inputs());
+        let inputs = inputs.map_err(schema_of("the signature"))?;
+        let outputs = Validator::new(declared.output_schema());
+        let outputs = Arc::new(outputs.map_err(schema_of("the signature"))?);
+        let extract = match extract.outputs() == declared.outputs() {
+            true => Predictor::with_outputs(extract, None, Arc::clone(&outputs)),
+            false => Predictor::on_demand(extract, None),
         };
+        let schemas = Arc::new(Schemas::default());
         let answer = Task {
             signature: declared.clone(),
             outputs: outputs.clone(),
@@ -189,7 +182,8 @@ impl Program {
             rules: Rules::default(),
             checks_calls: false,
             has_condition: false,
-            checks: checks(tools)?,
+            checks: checks(tools, &schemas)?,
+            schemas,
         })
     }
 
@@ -221,7 +215,7 @@ impl Program {
     }
 
     /// The tool of this name with the check of its arguments.
-    pub(crate) fn tool(&self, name: &str) -> Option<&(ToolSpec, Validator)> {
+    pub(crate) fn tool(&self, name: &str) -> Option<&CheckedTool> {
         self.checks.iter().find(|(spec, _)| spec.name == name)
     }
 
@@ -238,6 +232,9 @@ impl Program {
             problems,
             arrow: self.declared.arrow(),
         };
+        if self.are_texts(&values) {
+            return Ok(values);
+        }
         match self.inputs.check(Value::Object(values)) {
             Ok(Checked {
                 value: Value::Object(values),
@@ -246,6 +243,20 @@ impl Program {
             Ok(_) => Err(wrong("the inputs are not a map of fields".to_owned())),
             Err(problems) => Err(wrong(problems.to_string())),
         }
+    }
+
+    /// Whether the inputs are texts, and are to be: that needs no schema.
+    fn are_texts(&self, values: &Values) -> bool {
+        let mut fields = self.declared.inputs().iter();
+        fields.all(|field| {
+            let value = values.get(&field.name);
+            field.ty == Type::Str && value.is_some_and(Value::is_string)
+        })
+    }
+
+    /// The compiled checks of arguments.
+    pub(crate) fn schemas(&self) -> &Arc<Schemas> {
+        &self.schemas
     }
 
     /// The tools that the model sees, the completing one last; none in a plain prediction.
@@ -265,12 +276,12 @@ impl Program {
 }
 
 /// Refuses tools that cannot be those of an agent.
-pub(crate) fn check_tools(specs: &[ToolSpec]) -> Result<(), ProgramError> {
+pub(crate) fn check_tools(specs: &[ToolSpec], schemas: &Schemas) -> Result<(), ProgramError> {
     check_names(specs.iter().map(|spec| spec.name.as_str()), RESERVED_TOOLS)?;
-    checks(specs.to_vec()).map(|_| ())
+    checks(specs.to_vec(), schemas).map(|_| ())
 }
 
-/// The predictors that are the same in all programs. Their schemas are compiled once.
+/// The predictors that are the same in all programs.
 fn helpers() -> Result<BTreeMap<PredictorName, Predictor>, ProgramError> {
     static KNOWN: OnceLock<BTreeMap<PredictorName, Predictor>> = OnceLock::new();
     if let Some(known) = KNOWN.get() {
@@ -282,8 +293,7 @@ fn helpers() -> Result<BTreeMap<PredictorName, Predictor>, ProgramError> {
         (PredictorName::Judge, judge_signature()?),
         (PredictorName::Condense, condense_signature()?),
     ] {
-        let helper = Predictor::new(signature, None).map_err(schema_of("an inner signature"))?;
-        helpers.insert(name, helper);
+        helpers.insert(name, Predictor::on_demand(signature, None));
     }
     Ok(KNOWN.get_or_init(|| helpers).clone())
 }
@@ -293,12 +303,16 @@ fn schema_of(context: &str) -> impl FnOnce(SchemaError) -> ProgramError {
     move |source| ProgramError::Schema { context, source }
 }
 
+/// A tool with the check of its arguments.
+type CheckedTool = (ToolSpec, Arc<Validator>);
+
 /// The tools with the checks of their arguments.
-fn checks(specs: Vec<ToolSpec>) -> Result<Arc<[(ToolSpec, Validator)]>, ProgramError> {
+fn checks(specs: Vec<ToolSpec>, schemas: &Schemas) -> Result<Arc<[CheckedTool]>, ProgramError> {
     let checked = specs.into_iter().map(|spec| {
-        let whose = format!("the parameters of tool `{}`", spec.name);
-        let validator =
-            Validator::of_arguments(spec.parameters.clone()).map_err(schema_of(&whose))?;
+        let validator = schemas.of_arguments(&spec.parameters).map_err(|source| {
+            let context = format!("the parameters of tool `{}`", spec.name);
+            ProgramError::Schema { context, source }
+        })?;
         Ok((spec, validator))
     });
     checked.collect()
@@ -312,7 +326,7 @@ fn step(
 ) -> Result<Predictor, ProgramError> {
     let tooling = Tooling::new(declared.clone(), specs, completion);
     let step = step_signature(declared, &tooling)?;
-    Predictor::new(step, Some(tooling)).map_err(schema_of("the step"))
+    Ok(Predictor::on_demand(step, Some(tooling)))
 }
 
 /// The signature of one step: the user's inputs, and a thought with one tool call.

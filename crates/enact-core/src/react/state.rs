@@ -24,6 +24,7 @@ use crate::signature::Values;
 
 /// What a driver has to do next.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Next {
     /// Write this down; nothing has to happen in the world.
     Record(Event),
@@ -43,6 +44,7 @@ pub enum Next {
 
 /// A request to a model on behalf of a predictor.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ModelCall {
     /// Who asks.
     pub predictor: PredictorName,
@@ -52,6 +54,7 @@ pub struct ModelCall {
 
 /// A tool call that is free to run.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ToolCall {
     /// The call.
     pub call: Arc<Call>,

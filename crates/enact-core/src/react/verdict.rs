@@ -28,11 +28,19 @@ pub enum Verdict {
 
 /// What is said of one call.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct CallCheck {
     /// Whether a tool that asks about some of its calls asks about this one.
     pub asks: bool,
     /// What the user's own check says.
     pub verdict: Verdict,
+}
+
+impl CallCheck {
+    /// What is said of a call: by the rule of its tool, and by the user's own check.
+    pub fn new(asks: bool, verdict: Verdict) -> Self {
+        Self { asks, verdict }
+    }
 }
 
 /// A driver that does not know the rules of the tools lets a person decide.
@@ -54,7 +62,7 @@ impl Program {
     /// Whether the tool asks about some of its calls.
     fn asks_of_some(&self, name: &str) -> bool {
         let tool = self.tool(name);
-        tool.is_some_and(|(spec, _)| matches!(spec.confirmation, Confirmation::When(_)))
+        tool.is_some_and(|(spec, _)| spec.confirmation == Confirmation::When)
     }
 
     /// The call as it is after what was said of it. It is written down with the call, so a resumed run

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How a run with tools comes to its outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Completion {
     /// The model calls `submit` with the declared outputs: no further request.
     #[default]

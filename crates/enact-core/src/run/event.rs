@@ -239,6 +239,7 @@ pub struct Asked {
 )]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum PredictorName {
     /// Chooses the next tool call.
     #[default]
@@ -315,6 +316,7 @@ pub enum Notice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, Serialize, Deserialize)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Standing {
     /// There is more to do.
     Open,

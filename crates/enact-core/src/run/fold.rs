@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::asked::AskedQuestion;
-use super::event::{Asked, Event, PredictorName, Reading, Record, Replied, TerminationReason};
+use super::event::{Asked, Event, Reading, Record, Replied, TerminationReason};
 use super::history::{Call, Observation};
 use super::question::{ConfirmationStatus, Decision, Question, QuestionKind};
 use super::started::Started;
@@ -148,7 +148,7 @@ impl Folded {
         record: &Record,
         replied: &Arc<Replied>,
     ) -> Change {
-        self.pay(started, replied.predictor, replied.reply.usage);
+        self.pay(started, replied);
         if let Reading::Step(stepped) = &replied.read {
             let number = self.steps.len() + 1;
             let step = Step::new(number, record.at, replied.clone(), stepped, index);
@@ -271,13 +271,10 @@ impl Folded {
         Change::Remark(remark)
     }
 
-    fn pay(&mut self, started: &Started, predictor: PredictorName, usage: Usage) {
-        self.usage += usage;
-        let price = started.agent.prices.get(&predictor);
-        self.models_cost = match (self.models_cost, price) {
-            (Some(cost), Some(price)) => Some(cost + price.of(usage)),
-            _ => None,
-        };
+    fn pay(&mut self, started: &Started, replied: &Replied) {
+        self.usage += replied.reply.usage;
+        let cost = started.agent.cost_of(replied);
+        self.models_cost = self.models_cost.and_then(|known| Some(known + cost?));
     }
 
     /// What the run cost; none if a price is not known.

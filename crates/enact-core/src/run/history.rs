@@ -25,6 +25,7 @@ pub struct Call {
 
 /// What a tool call gave.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Observation {
     /// The value, with its type kept; the message, when it is an error.
     pub value: Value,
@@ -51,6 +52,12 @@ impl Observation {
         }
     }
 
+    /// The same with pictures.
+    #[must_use]
+    pub fn with_images(self, images: Vec<Image>) -> Self {
+        Self { images, ..self }
+    }
+
     /// Stands for a result that is not there yet.
     pub(crate) fn pending(message: impl Into<String>) -> Self {
         Self {
@@ -75,6 +82,7 @@ impl Observation {
 
 /// The observation of one call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolResult {
     /// The call that it answers.
     pub call_id: String,
@@ -83,6 +91,21 @@ pub struct ToolResult {
     /// What it gave.
     #[serde(flatten)]
     pub observation: Observation,
+}
+
+impl ToolResult {
+    /// What a call of a tool gave.
+    pub fn new(
+        call_id: impl Into<String>,
+        name: impl Into<String>,
+        observation: Observation,
+    ) -> Self {
+        Self {
+            call_id: call_id.into(),
+            name: name.into(),
+            observation,
+        }
+    }
 }
 
 /// One entry of a transcript. The same whatever adapter put it into words.

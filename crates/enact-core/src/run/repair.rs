@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Something in a reply that had to be mended to be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Repair {
     /// What sort of mending.
     pub kind: RepairKind,

@@ -56,6 +56,7 @@ pub struct ThoughtRules {
 /// Which thoughts later prompts show. The log keeps all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ThoughtsInContext {
     /// All of them.
     #[default]

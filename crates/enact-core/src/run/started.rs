@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::completion::Completion;
-use super::event::{FORMAT, PredictorName};
+use super::event::{FORMAT, PredictorName, Replied};
 use super::history::History;
 use super::limits::Limits;
 use super::rules::Rules;
@@ -119,6 +119,13 @@ impl AgentSpec {
             prices: BTreeMap::new(),
             notes: Values::new(),
         }
+    }
+
+    /// What a reply cost, if that is known.
+    pub(crate) fn cost_of(&self, replied: &Replied) -> Option<f64> {
+        let price = self.prices.get(&replied.predictor);
+        let cost = replied.reply.cost;
+        cost.or_else(|| price.map(|price| price.of(replied.reply.usage)))
     }
 
     /// What keeps an agent from going on with a run of this one, if anything does. Another model

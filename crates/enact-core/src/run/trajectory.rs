@@ -16,6 +16,7 @@ pub const COMPLETED: &str = "Completed.";
 
 /// One tool call of a run with the thought before it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct TrajectoryStep {
     /// Why; empty for further calls of one turn.
     pub thought: String,

@@ -18,4 +18,6 @@ pub(crate) use exact::parse as parse_exactly;
 pub use inputs::wrong_inputs;
 pub use problems::Problems;
 pub use typed::{Dynamic, Shape, TypedSignature, field_type};
+#[cfg(test)]
+pub(crate) use validator::compiled_so_far;
 pub use validator::{Checked, SchemaError, Validator};

@@ -6,7 +6,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 
-use super::{exact, integers, moments};
+use super::{SchemaError, exact, integers, moments};
 
 /// How many problems are told; the rest is counted.
 const TOLD: usize = 8;
@@ -38,6 +38,14 @@ impl Problems {
             }
         }
         Self { told, untold }
+    }
+
+    /// Nothing can be checked against the schema.
+    pub(super) fn of_schema(error: &SchemaError) -> Self {
+        Self {
+            told: vec![clip(&error.to_string(), LENGTH)],
+            untold: 0,
+        }
     }
 
     /// The problems one by one; the first few when there are many.

@@ -1,8 +1,9 @@
 //! Checking values against a JSON Schema, after mending what can be mended without loss.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use enact_signature::{Field, Type};
 use serde_json::Value;
 
 use super::coerce;
@@ -41,7 +42,9 @@ const ROUNDS: usize = 8;
 /// ```
 pub struct Validator {
     schema: Arc<Value>,
-    compiled: jsonschema::Validator,
+    moments: Moments,
+    /// Compiled when it is needed first, which for most validators is when they are made.
+    compiled: OnceLock<Result<Box<jsonschema::Validator>, SchemaError>>,
 }
 
 /// A value that satisfies its schema.
@@ -64,29 +67,59 @@ pub struct SchemaError {
 impl Validator {
     /// Compiles a schema. References to other documents are refused.
     pub fn new(schema: Value) -> Result<Self, SchemaError> {
-        Self::compile(schema, Moments::Checked)
+        Self::unused(schema, Moments::Checked).compiled_now()
+    }
+
+    /// The same of a schema that was compiled before, or that enact wrote itself: nothing can be wrong
+    /// with it, so it is compiled when it is needed.
+    pub(crate) fn on_demand(schema: Value) -> Self {
+        Self::unused(schema, Moments::Checked)
+    }
+
+    /// Checks values of fields. What users wrote of their types is compiled at once.
+    pub(crate) fn of_fields(schema: Value, fields: &[Field]) -> Result<Self, SchemaError> {
+        match fields.iter().all(|field| is_of_enact(&field.ty)) {
+            true => Ok(Self::on_demand(schema)),
+            false => Self::new(schema),
+        }
     }
 
     /// Compiles the schema of a tool's arguments. A `format` says what is meant there, and the tool
     /// decides what it takes: servers take "tomorrow" for a date.
     pub(crate) fn of_arguments(schema: Value) -> Result<Self, SchemaError> {
-        Self::compile(schema, Moments::Described)
+        Self::unused(schema, Moments::Described).compiled_now()
     }
 
-    fn compile(schema: Value, moments: Moments) -> Result<Self, SchemaError> {
-        let compiled = integers::options()
-            .build(&integers::bounded(&schema, moments))
-            .map_err(|error| SchemaError {
+    fn unused(schema: Value, moments: Moments) -> Self {
+        Self {
+            schema: Arc::new(schema),
+            moments,
+            compiled: OnceLock::new(),
+        }
+    }
+
+    fn compiled_now(self) -> Result<Self, SchemaError> {
+        match self.compiled() {
+            Ok(_) => Ok(self),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    fn compiled(&self) -> Result<&jsonschema::Validator, &SchemaError> {
+        let compiled = self.compiled.get_or_init(|| {
+            #[cfg(test)]
+            COMPILED.with(|count| count.set(count.get() + 1));
+            let bounded = integers::bounded(&self.schema, self.moments);
+            let compiled = integers::options().build(&bounded).map(Box::new);
+            compiled.map_err(|error| SchemaError {
                 problem: error.to_string(),
                 location: match error.instance_path().as_str() {
                     "" => "#".to_owned(),
                     path => path.to_owned(),
                 },
-            })?;
-        Ok(Self {
-            schema: Arc::new(schema),
-            compiled,
-        })
+            })
+        });
+        compiled.as_deref()
     }
 
     /// The schema.
@@ -101,25 +134,52 @@ impl Validator {
 
     /// The same. What does not fit is given back as it was.
     pub(crate) fn check_keeping(&self, value: Value) -> Result<Checked, (Problems, Value)> {
+        let compiled = match self.compiled() {
+            Ok(compiled) => compiled,
+            Err(error) => return Err((Problems::of_schema(error), value)),
+        };
         let mut value = value;
         let mut coerced = Vec::new();
-        if !self.compiled.is_valid(&value) {
+        if !compiled.is_valid(&value) {
             let written = value.clone();
             let mut session = coerce::Session::default();
             for _ in 0..ROUNDS {
-                let edits = session.plan(self.compiled.iter_errors(&value));
+                let edits = session.plan(compiled.iter_errors(&value));
                 if !session.apply(edits, &mut value) {
                     break;
                 }
             }
             coerced = session.into_notes();
-            let mut errors = self.compiled.iter_errors(&value).peekable();
+            let mut errors = compiled.iter_errors(&value).peekable();
             if errors.peek().is_some() {
                 return Err((Problems::of(errors), written));
             }
         }
         Ok(Checked { value, coerced })
     }
+}
+
+/// Whether only enact says what the schema of a type is.
+fn is_of_enact(ty: &Type) -> bool {
+    match ty {
+        Type::Str | Type::Int | Type::Float | Type::Bool | Type::Any => true,
+        Type::Moment(_) | Type::Image => true,
+        Type::Literal(values) => !values.is_empty(),
+        Type::List(inner) | Type::Dict(inner) | Type::Optional(inner) => is_of_enact(inner),
+        Type::Union(types) => !types.is_empty() && types.iter().all(is_of_enact),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    static COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// How many schemas this thread has compiled.
+#[cfg(test)]
+pub(crate) fn compiled_so_far() -> usize {
+    COMPILED.with(std::cell::Cell::get)
 }
 
 impl fmt::Debug for Validator {

@@ -7,8 +7,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::confirmation::Policy;
 use super::{
-    Confirmation, Effect, IntoToolResult, Tool, ToolContext, ToolError, ToolFuture, ToolSpec,
+    Confirmation, ConfirmationRule, Effect, IntoToolResult, Tool, ToolContext, ToolError,
+    ToolFuture, ToolSpec,
 };
 
 type Run = Box<dyn Fn(Values, ToolContext) -> ToolFuture<'static> + Send + Sync>;
@@ -34,6 +36,8 @@ type Run = Box<dyn Fn(Values, ToolContext) -> ToolFuture<'static> + Send + Sync>
 pub struct FnTool {
     spec: ToolSpec,
     run: Run,
+    /// Says which calls need a person, if some do.
+    policy: Option<Policy>,
 }
 
 impl FnTool {
@@ -57,7 +61,7 @@ impl FnTool {
             }
             Err(error) => Box::pin(std::future::ready(Err(error))),
         });
-        Self { spec, run }
+        Self::with_run(spec, run)
     }
 
     /// A tool with a schema that is known only at run time.
@@ -71,7 +75,15 @@ impl FnTool {
             let future = function(args, context);
             Box::pin(async move { future.await?.into_tool_result() })
         });
-        Self { spec, run }
+        Self::with_run(spec, run)
+    }
+
+    fn with_run(spec: ToolSpec, run: Run) -> Self {
+        Self {
+            spec,
+            run,
+            policy: None,
+        }
     }
 
     /// Says where the tool comes from. For the tools that come with enact.
@@ -102,10 +114,13 @@ impl FnTool {
         self.with_confirmation(Confirmation::Always)
     }
 
-    /// Asks a person by this rule.
+    /// Asks a person by this rule: a [`Confirmation`], or a function of the arguments made by
+    /// [`Confirmation::when`].
     #[must_use]
-    pub fn with_confirmation(mut self, confirmation: Confirmation) -> Self {
-        self.spec = self.spec.with_confirmation(confirmation);
+    pub fn with_confirmation(mut self, rule: impl Into<ConfirmationRule>) -> Self {
+        let rule = rule.into();
+        self.spec = self.spec.with_confirmation(rule.confirmation);
+        self.policy = rule.policy;
         self
     }
 
@@ -135,6 +150,13 @@ impl FnTool {
 impl Tool for FnTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn needs_confirmation(&self, args: &Values) -> bool {
+        match &self.policy {
+            Some(policy) => policy.asks(args),
+            None => true,
+        }
     }
 
     fn call<'a>(&'a self, args: Values, context: ToolContext) -> ToolFuture<'a> {

@@ -20,7 +20,8 @@ use std::fmt;
 use enact_signature::Values;
 use futures_util::future::BoxFuture;
 
-pub use confirmation::Confirmation;
+pub(crate) use confirmation::asks;
+pub use confirmation::{Confirmation, ConfirmationRule};
 pub use context::{Progress, ToolContext};
 pub use environment::Environment;
 pub use error::ToolError;
@@ -43,6 +44,13 @@ pub trait Tool: Send + Sync {
     /// What the tool is called, what it takes and what it may change. Must not change between
     /// calls.
     fn spec(&self) -> &ToolSpec;
+
+    /// Whether a person has to agree to a call with these arguments. Asked of a tool whose spec says
+    /// [`Confirmation::When`], before the call is recorded; the answer is recorded with it.
+    fn needs_confirmation(&self, args: &Values) -> bool {
+        let _ = args;
+        true
+    }
 
     /// Does it. The arguments satisfy the spec's schema.
     fn call<'a>(&'a self, args: Values, context: ToolContext) -> ToolFuture<'a>;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use enact_signature::{Values, is_tool_name};
 use futures_util::future::BoxFuture;
 
-use super::{Confirmation, Tool, ToolContext, ToolError, ToolFuture, ToolSpec, Toolbox};
+use super::{ConfirmationRule, Tool, ToolContext, ToolError, ToolFuture, ToolSpec, Toolbox};
 
 /// The tools of an agent, in the order in which the model sees them: those of toolboxes last.
 ///
@@ -19,7 +19,7 @@ pub struct Tools {
     fixed: Vec<Arc<dyn Tool>>,
     boxes: Vec<Arc<dyn Toolbox>>,
     /// Rules from outside, for tools that come back or are described anew.
-    rules: Vec<(String, Confirmation)>,
+    rules: Vec<(String, ConfirmationRule)>,
 }
 
 impl Tools {
@@ -86,7 +86,8 @@ impl Tools {
                 .filter(|tool| tool.spec().name == *name);
             for place in ruled {
                 *place = Arc::new(Ruled {
-                    spec: place.spec().clone().ruled(rule.clone()),
+                    spec: place.spec().clone().ruled(rule.confirmation),
+                    rule: rule.clone(),
                     tool: Arc::clone(place),
                 });
             }
@@ -98,18 +99,22 @@ impl Tools {
     pub fn with_confirmation(
         self,
         name: &str,
-        confirmation: Confirmation,
+        rule: impl Into<ConfirmationRule>,
     ) -> Result<Self, ToolSetError> {
         if self.get(name).is_none() {
             return Err(ToolSetError::UnknownName(name.to_owned()));
         }
-        Ok(self.with_confirmation_whenever(name, confirmation))
+        Ok(self.with_confirmation_whenever(name, rule))
     }
 
     /// The same with another rule for asking about the tool of this name, whenever a toolbox has it.
     #[must_use]
-    pub fn with_confirmation_whenever(mut self, name: &str, confirmation: Confirmation) -> Self {
-        self.rules.push((name.to_owned(), confirmation));
+    pub fn with_confirmation_whenever(
+        mut self,
+        name: &str,
+        rule: impl Into<ConfirmationRule>,
+    ) -> Self {
+        self.rules.push((name.to_owned(), rule.into()));
         self.assembled()
     }
 
@@ -179,12 +184,22 @@ impl fmt::Debug for Tools {
 /// A tool under a rule from outside.
 struct Ruled {
     spec: ToolSpec,
+    rule: ConfirmationRule,
     tool: Arc<dyn Tool>,
 }
 
 impl Tool for Ruled {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    /// Where the rule has no function, the tool's own rule is asked for: that of a tool which the rule
+    /// was not made for.
+    fn needs_confirmation(&self, args: &Values) -> bool {
+        match &self.rule.policy {
+            Some(policy) => policy.asks(args),
+            None => self.tool.needs_confirmation(args),
+        }
     }
 
     fn call<'a>(&'a self, args: Values, context: ToolContext) -> ToolFuture<'a> {

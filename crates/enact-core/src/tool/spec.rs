@@ -135,7 +135,8 @@ impl ToolSpec {
         Self { effect, ..self }
     }
 
-    /// The same with another rule for asking.
+    /// The same with another rule for asking. Where the arguments decide, the
+    /// [tool](super::Tool::needs_confirmation) does.
     #[must_use]
     pub fn with_confirmation(mut self, confirmation: Confirmation) -> Self {
         self.confirmation = confirmation;

@@ -86,5 +86,6 @@ pub(crate) fn must_be_valid(request: &Request, reply: &Reply) {
                 must_satisfy(schema, &reply.text);
             }
         }
+        finish => panic!("it ended by {finish:?}"),
     }
 }

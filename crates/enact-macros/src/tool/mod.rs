@@ -51,6 +51,13 @@ fn expanded(function: &ItemFn, tool: &ToolFunction) -> TokenStream {
     let spec = tool.spec();
     let run = tool.run(&quote!(#ident));
     let enact = crate_path::enact();
+    let rule = tool.options.policy().map(|policy| {
+        quote! {
+            fn needs_confirmation(&self, args: &#enact::__private::enact_signature::Values) -> bool {
+                #enact::__private::asks(#policy, args)
+            }
+        }
+    });
     quote! {
         #function
 
@@ -77,6 +84,8 @@ fn expanded(function: &ItemFn, tool: &ToolFunction) -> TokenStream {
                         ::std::sync::LazyLock::new(|| #spec);
                     &SPEC
                 }
+
+                #rule
 
                 fn call<'a>(
                     &'a self,
@@ -108,7 +117,7 @@ fn function(item: TokenStream) -> syn::Result<ItemFn> {
 pub(crate) struct ToolFunction {
     pub(crate) name: String,
     description: String,
-    options: Options,
+    pub(crate) options: Options,
     pub(crate) arguments: Arguments,
     is_async: bool,
     returns: Returns,

@@ -114,6 +114,11 @@ impl Options {
         }
     }
 
+    /// The function that says which calls need a person.
+    pub(crate) fn policy(&self) -> Option<&syn::Expr> {
+        self.confirm_when.as_ref()
+    }
+
     /// The calls that put these options into a spec.
     pub(crate) fn spec_calls(&self) -> TokenStream {
         let enact = crate_path::enact();
@@ -123,9 +128,7 @@ impl Options {
             (false, false) => None,
         };
         let confirmation = match (&self.confirm_when, self.require_confirmation) {
-            (Some(policy), _) => {
-                Some(quote!(.with_confirmation(#enact::tool::Confirmation::when(#policy))))
-            }
+            (Some(_), _) => Some(quote!(.with_confirmation(#enact::tool::Confirmation::When))),
             (None, true) => Some(quote!(.with_confirmation(#enact::tool::Confirmation::Always))),
             (None, false) => None,
         };

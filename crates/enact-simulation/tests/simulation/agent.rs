@@ -33,6 +33,8 @@ pub struct Agent {
     is_native: bool,
     is_unattended: bool,
     max_steps: u64,
+    /// After how many steps its tools change: each time, if they do.
+    changes_after: Option<usize>,
 }
 
 impl Agent {
@@ -48,7 +50,7 @@ impl Agent {
             };
             let confirmation = match dice.roll(("confirmation", index), 4) {
                 0 => Confirmation::Always,
-                1 => Confirmation::when(|args| args["n"].as_i64().is_some_and(|n| n % 2 == 0)),
+                1 => Confirmation::When,
                 _ => Confirmation::Never,
             };
             let kind = Kind {
@@ -93,11 +95,16 @@ impl Agent {
         if dice.percent("expiry", 40) {
             program.limits.answer_within = Some(Duration::from_secs(3_600));
         }
+        program.has_condition = dice.percent("condition", 30);
         program.rules.judges = dice.percent("judges", 20);
         if dice.percent("condenses", 20) {
             program.rules.condenses = true;
             program.limits.max_observation_tokens = 1;
         }
+        // A run that is taken up lists its tools before it summarises what the last call gave, so a
+        // change at that moment moves the request to another place of the log.
+        let changes = dice.percent("changes", 40) && !program.rules.condenses;
+        let changes_after = changes.then(|| 1 + dice.roll("changes after", 2) as usize);
         let is_native = dice.percent("native", 70);
         let named = |name: &str| -> AdapterChoice { name.parse().unwrap() };
         let step = match (is_native, dice.percent("auto", 50)) {
@@ -122,6 +129,7 @@ impl Agent {
             is_native,
             is_unattended: dice.percent("unattended", 10),
             max_steps: 1 + dice.roll("steps", 5),
+            changes_after,
         }
     }
 
@@ -142,19 +150,28 @@ impl Agent {
         started
     }
 
-    /// What the rules of the tools say about calls.
+    /// What the rules of the tools say about calls: those that ask about some ask about even numbers.
     pub fn check(&self, calls: &[&Call]) -> Vec<CallCheck> {
-        let asks = |call: &&Call| {
-            let mut tools = self.program.tool_specs();
-            let tool = tools.find(|tool| tool.name == call.name);
-            tool.is_none_or(|tool| tool.confirmation.is_needed(&call.args))
-        };
-        let asks = calls.iter().map(asks);
-        asks.map(|asks| CallCheck {
-            asks,
-            verdict: Verdict::Allow,
-        })
-        .collect()
+        let said = calls.iter().map(|call| {
+            let asks = call.args["n"].as_i64().is_some_and(|n| n % 2 == 0);
+            CallCheck::new(asks, Verdict::Allow)
+        });
+        said.collect()
+    }
+
+    /// The tools as they are now, if they change: the last one is first described anew, then gone. They
+    /// change between steps, so that the same happens whenever the process dies.
+    pub fn tools(&self, run: &Run) -> Option<Vec<ToolSpec>> {
+        let over = run.steps().iter().filter(|step| !step.is_open()).count();
+        let mut tools = self.spec.tools.clone();
+        match over / self.changes_after? {
+            0 => {}
+            1 => tools.last_mut()?.description = "Does something else.".to_owned(),
+            _ => {
+                tools.pop();
+            }
+        }
+        Some(tools)
     }
 
     /// What the model says next: a function of what it has said before and of what it sees.
@@ -196,7 +213,7 @@ impl Agent {
                 let judged = json!({"why": "w", "standing": standing});
                 Ok(Reply::text(judged.to_string()))
             }
-            PredictorName::Step => Ok(self.step(dice, nth, &answer)),
+            _ => Ok(self.step(dice, nth, &answer)),
         }
     }
 
@@ -232,14 +249,14 @@ impl Agent {
     fn completing(&self, answer: &str) -> (String, Value) {
         let outputs = match self.program.completion {
             Completion::Submit => json!({"answer": answer, "count": 3}),
-            Completion::Finish => json!({}),
+            _ => json!({}),
         };
         let mut outputs: Values = serde_json::from_value(outputs).unwrap();
         let declared = &self.program.declared;
         outputs.retain(|name, _| declared.outputs().iter().any(|field| field.name == *name));
         let name = match self.program.completion {
             Completion::Submit => "submit",
-            Completion::Finish => "finish",
+            _ => "finish",
         };
         (name.to_owned(), Value::Object(outputs))
     }

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use enact::Run;
 use enact::Timestamp;
-use enact::driver::{Acted, Answered, Asking, Doing, Durability, Effect, Effects, Stopped};
+use enact::driver::{Acted, Answer, Answered, Asking, Doing, Durability, Effect, Effects, Stopped};
 use enact::model::{ModelError, Reply, Usage};
 use enact::react::{CallCheck, RunState, ToolCall};
-use enact::run::{Call, Done, Event, Observation, Record, TraceStep};
+use enact::run::{Call, Done, Event, Observation, Question, Record, TraceStep};
 use enact::tool::ToolSpec;
 use futures_util::stream;
 
@@ -43,6 +43,12 @@ pub struct World {
     pub interruptions: u64,
     /// How often a reply was read from the journal instead of asking for it again.
     pub replayed: u64,
+    /// Whether somebody has cancelled the run.
+    pub is_cancelled: bool,
+    /// Calls that were let go of, by idempotency key: they must not take effect any more.
+    pub abandoned: BTreeSet<String>,
+    /// How often a person answered without a pause.
+    pub in_place: u64,
 }
 
 /// A line of the journal.
@@ -236,6 +242,8 @@ impl<'a> Engine<'a> {
         }
         let mut insides = self.insides();
         let key = call.idempotency_key.clone();
+        let is_abandoned = insides.world.abandoned.contains(&key);
+        assert!(!is_abandoned, "an abandoned call took effect");
         let effect = insides.world.effects.entry(key);
         effect.or_insert_with(|| ((*call.call).clone(), 0)).1 += 1;
         let observation = match kind.fails {
@@ -260,6 +268,19 @@ impl<'a> Engine<'a> {
             true => Err(Stopped::Unwind),
             false => Ok(()),
         }
+    }
+
+    /// Somebody cancels some runs: once a model has answered so often, and sometimes only while calls
+    /// are under way.
+    fn is_cancelled(&self) -> bool {
+        let mut insides = self.insides();
+        if !insides.world.is_cancelled && self.dice.percent("cancelled", 10) {
+            let replies = 1 + self.dice.roll("cancelled after", 4);
+            let is_waiting = self.dice.percent("cancelled under way", 50);
+            insides.world.is_cancelled =
+                insides.world.asked >= replies && !(is_waiting && insides.running.is_empty());
+        }
+        insides.world.is_cancelled
     }
 
     /// Makes durable what was to be so with the next records.
@@ -288,6 +309,9 @@ impl Effects for Engine<'_> {
     }
 
     fn proceed(&self) -> Result<(), Stopped> {
+        if self.is_cancelled() {
+            return Err(Stopped::Cancelled);
+        }
         let mut insides = self.insides();
         let about = ("stop", insides.journal.len(), insides.world.interruptions);
         if !insides.is_interrupted
@@ -362,24 +386,49 @@ impl Effects for Engine<'_> {
         }))
     }
 
-    fn abandon<'a>(&'a self, _run: &'a Run, _calls: Vec<ToolCall>) -> Effect<'a, ()> {
-        unreachable!("nobody cancels a run of the simulation")
+    fn abandon<'a>(&'a self, run: &'a Run, calls: Vec<ToolCall>) -> Effect<'a, ()> {
+        let mut insides = self.insides();
+        assert!(insides.world.is_cancelled, "nobody cancelled the run");
+        for call in calls {
+            let is_started = run.events().any(
+                |event| matches!(event, Event::ToolStarted { call_id } if *call_id == call.call.id),
+            );
+            assert!(is_started, "a call was abandoned that was never started");
+            insides.world.abandoned.insert(call.idempotency_key);
+        }
+        Box::pin(async { Ok(()) })
     }
 
     fn check<'a>(&'a self, _run: &'a Run, calls: Vec<&'a Call>) -> Effect<'a, Vec<CallCheck>> {
         Box::pin(async move { Ok(self.agent.check(&calls)) })
     }
 
-    fn ends<'a>(&'a self, _run: &'a Run, _step: &'a TraceStep) -> Effect<'a, bool> {
-        unreachable!("the agent has no condition")
+    fn ends<'a>(&'a self, run: &'a Run, step: &'a TraceStep) -> Effect<'a, bool> {
+        let about = ("ends", step.iteration, run.trajectory().to_string());
+        let ends = self.dice.percent(about, 20);
+        Box::pin(async move {
+            self.survives("after a condition", 8)?;
+            Ok(ends)
+        })
     }
 
     fn tools<'a>(
         &'a self,
-        _run: &'a Run,
+        run: &'a Run,
         _time: Option<Duration>,
     ) -> Effect<'a, Option<Vec<ToolSpec>>> {
-        Box::pin(async { Ok(None) })
+        Box::pin(async move {
+            self.survives("while tools are listed", 2)?;
+            Ok(self.agent.tools(run))
+        })
+    }
+
+    fn wait<'a>(&'a self, run: &'a Run, questions: &'a [Question]) -> Effect<'a, Option<Answer>> {
+        Box::pin(async move {
+            let answer = self.answer_in_place(run, questions);
+            self.survives("while a person thinks", 5)?;
+            Ok(answer)
+        })
     }
 }
 

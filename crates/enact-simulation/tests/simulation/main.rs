@@ -7,7 +7,8 @@
 //! journal, with a crash right after that entry, and once with crashes all over. A crash loses whatever
 //! was not written: any of the calls under way may have happened or not. Each time the run must
 //! come to the same outputs by the same trajectory, with every effect at most once, every approval
-//! used at most once, no finished result lost and no reply asked for twice.
+//! used at most once, no finished result lost and no reply asked for twice. Some runs end by a condition,
+//! some are cancelled, some have tools that change, and some questions are answered without a pause.
 //!
 //! `ENACT_SIMULATION_SEED` chooses the seed (a failure prints the one to use), and
 //! `ENACT_SIMULATION_RUNS` how many runs there are.
@@ -33,7 +34,7 @@ use std::time::Instant;
 
 use agent::Agent;
 use dice::Dice;
-use enact::run::Event;
+use enact::run::{Event, TerminationReason};
 use engine::Crashes;
 use play::{Played, play, resume_after};
 
@@ -63,6 +64,11 @@ struct Tally {
     by_rule: AtomicU64,
     expired: AtomicU64,
     withdrawn: AtomicU64,
+    in_place: AtomicU64,
+    cancelled: AtomicU64,
+    abandoned: AtomicU64,
+    by_condition: AtomicU64,
+    changed: AtomicU64,
 }
 
 impl Tally {
@@ -79,6 +85,14 @@ impl Tally {
         self.interruptions
             .fetch_add(world.interruptions, Ordering::Relaxed);
         self.replayed.fetch_add(world.replayed, Ordering::Relaxed);
+        self.in_place.fetch_add(world.in_place, Ordering::Relaxed);
+        let abandoned = world.abandoned.len() as u64;
+        self.abandoned.fetch_add(abandoned, Ordering::Relaxed);
+        match run.loop_ended().or(run.termination()) {
+            Some(TerminationReason::Cancelled) => one(&self.cancelled),
+            Some(TerminationReason::Custom) => one(&self.by_condition),
+            _ => 0,
+        };
         for event in run.events() {
             match event {
                 Event::Asked(question) if question.kind == InDoubt => one(&self.in_doubt),
@@ -91,6 +105,7 @@ impl Tally {
                     _ => 0,
                 },
                 Event::Withdrawn { .. } => one(&self.withdrawn),
+                Event::ToolsChanged { .. } => one(&self.changed),
                 _ => 0,
             };
         }
@@ -111,6 +126,11 @@ impl Tally {
             ("approvals by rule", read(&self.by_rule)),
             ("expired questions", read(&self.expired)),
             ("answers taken back", read(&self.withdrawn)),
+            ("answers in place", read(&self.in_place)),
+            ("cancelled runs", read(&self.cancelled)),
+            ("abandoned calls", read(&self.abandoned)),
+            ("ends by a condition", read(&self.by_condition)),
+            ("changes of tools", read(&self.changed)),
         ]
     }
 }

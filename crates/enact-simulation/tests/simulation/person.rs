@@ -1,6 +1,6 @@
 //! The person: answers some questions, ignores others, and now and then takes an answer back.
 
-use enact::driver::Effects as _;
+use enact::driver::{Answer, Effects as _};
 use enact::react::RunState;
 use enact::run::{Answerer, Event, QuestionKind};
 use enact::tool::Effect;
@@ -46,6 +46,23 @@ impl Engine<'_> {
             let again = state.answer(id, Decision::Feedback("again".to_owned()));
             assert!(again.is_err(), "an answered question takes no answer");
         }
+    }
+
+    /// What a person answers who is there while the run waits. Who thinks twice is not.
+    pub fn answer_in_place(&self, run: &Run, questions: &[Question]) -> Option<Answer> {
+        let length = self.length();
+        let question = questions.iter().find(|question| {
+            let id = &question.confirmation_id;
+            self.dice.percent(("in place", length, id), 30)
+                && !self.is_ignored(question)
+                && !self.rethinks(run, id)
+        })?;
+        let decision = self.decide(run, question);
+        self.insides().world.in_place += 1;
+        Some(Answer {
+            confirmation_id: question.confirmation_id.clone(),
+            decision,
+        })
     }
 
     fn write(&self, state: &mut RunState, event: Event) {

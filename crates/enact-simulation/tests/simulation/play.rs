@@ -52,6 +52,7 @@ fn to_the_end(engine: Engine<'_>) -> Played {
         match stop {
             Ok(Stop::Finished) => break state.into_run(),
             Ok(Stop::Paused(questions)) => engine.ask_person(&mut state, &questions),
+            Ok(stop) => panic!("{stop:?}"),
             Err(_) if state.run().termination().is_some() => break state.into_run(),
             // Whoever called the run calls it again.
             Err(error) => {

@@ -145,7 +145,7 @@ pub fn measure(runs: usize, steps: usize, rounds: usize) -> f64 {
             100.0 * nowhere
         );
         println!(
-            "  SqliteStore     {:.0} % (at least 50 % is asked for)",
+            "  SqliteStore     {:.0} % (at least 60 % is asked for)",
             100.0 * file
         );
         file

@@ -169,7 +169,7 @@ impl Writer {
                     self.write(answer.unwrap());
                 }
             }
-            Next::Wait | Next::Condition | Next::Done => panic!("the run is over"),
+            next => panic!("the run is over: {next:?}"),
         }
     }
 

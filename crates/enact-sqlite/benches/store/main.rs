@@ -1,8 +1,8 @@
 //! What keeping runs in a SQLite file costs: a whole run, many at once, one append, and taking a run up
 //! again.
 //!
-//! `cargo bench -p enact-sqlite` prints the costs. It fails when 200 runs at once come to less than half
-//! of the rate that their model allows, when an append to a long run costs more than twice one to a new
+//! `cargo bench -p enact-sqlite` prints the costs. It fails when 200 runs at once come to less than
+//! 60 % of the rate that their model allows, when an append to a long run costs more than twice one to a new
 //! run, or when a run is taken up more than three times slower than its
 //! records are read from a file of JSON lines and parsed. What is compared is measured in turns, and
 //! the median of the ratios counts: other work on the machine slows both down alike.
@@ -69,7 +69,7 @@ fn main() {
     let append = runtime.block_on(append::measure(events, rounds * 30));
     let resume = runtime.block_on(resume::measure(events, rounds));
     if is_measured {
-        assert!(concurrent >= 0.5, "runs at once wait too long for the disk");
+        assert!(concurrent >= 0.6, "runs at once wait too long for the disk");
         assert!(append <= 2.0, "appends get dearer as the run grows");
         assert!(resume <= 3.0, "resuming costs too much beside parsing");
     }

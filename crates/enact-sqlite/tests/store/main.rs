@@ -6,6 +6,7 @@ mod damage;
 mod faults;
 mod keeping;
 mod listing;
+mod paused;
 mod processes;
 
 use std::path::{Path, PathBuf};

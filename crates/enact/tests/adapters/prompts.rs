@@ -68,11 +68,7 @@ fn call(id: &str, name: &str, args: Value) -> Call {
 }
 
 fn result(id: &str, name: &str, observation: Observation) -> ToolResult {
-    ToolResult {
-        call_id: id.into(),
-        name: name.into(),
-        observation,
-    }
+    ToolResult::new(id, name, observation)
 }
 
 /// A past turn, then a step with two calls at once, one of which failed.
@@ -229,10 +225,7 @@ fn pictures_become_parts() {
 #[test]
 fn pictures_of_results_follow_the_text() {
     let image = Image::from_url("https://example.com/a.png", "image/png");
-    let observation = Observation {
-        images: vec![image.clone(); 2],
-        ..Observation::value("Two.")
-    };
+    let observation = Observation::value("Two.").with_images(vec![image.clone(); 2]);
     let entry = Entry::Results {
         results: vec![result("c1", "photos", observation)],
     };

@@ -235,10 +235,9 @@ proptest! {
         first in hostile_text(), second in hostile_text(), name in hostile_text(),
     ) {
         let task = answer_step();
-        let result = |id: &str, text: &str, is_error| ToolResult {
-            call_id: id.to_owned(),
-            name: name.clone(),
-            observation: if is_error { Observation::error(text) } else { Observation::value(text) },
+        let result = |id: &str, text: &str, is_error| {
+            let observation = if is_error { Observation::error(text) } else { Observation::value(text) };
+            ToolResult::new(id, name.clone(), observation)
         };
         let entry = Entry::Results { results: vec![result("a", &first, false), result("b", &second, true)] };
         let markers = |text: &str| {
@@ -302,9 +301,9 @@ proptest! {
         let entries: Vec<Entry> = texts.iter().enumerate().map(|(index, text)| match index % 5 {
             0 => Entry::Inputs { values: Values::from_iter([("question".to_owned(), Value::from(text.as_str()))]) },
             1 => Entry::Assistant { text: text.clone(), calls: vec![], opaque: None },
-            2 => Entry::Results { results: vec![ToolResult {
-                call_id: "c".into(), name: "weather".into(), observation: Observation::value(text.as_str()),
-            }] },
+            2 => Entry::Results { results: vec![
+                ToolResult::new("c", "weather", Observation::value(text.as_str())),
+            ] },
             3 => Entry::Notice { text: text.clone() },
             _ => entry(&Values::from_iter([("answer".to_owned(), Value::from(text.as_str()))])),
         }).collect();

@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
-use enact::model::{ModelOptions, Price, Prices, ScriptedModel, call};
+use enact::model::{
+    ModelErrorKind, ModelOptions, Price, Prices, ScriptStep, ScriptedModel, call, fail, say,
+};
 use enact::predictor::SavedModule;
 use enact::run::store::MemoryStore;
 use enact::run::store::Store as _;
 use enact::tool::Confirmation;
 use enact::{
-    AdapterChoice, Builder, Completion, Demo, ErrorKind, Module as _, Predict, ReAct, Verdict,
-    values,
+    AdapterChoice, Builder, Completion, Demo, ErrorKind, Module as _, Predict, ReAct, Signature,
+    Verdict, values,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::search_and_add;
 
-type Setter = fn(Builder<ReAct>) -> Builder<ReAct>;
+type Setter = fn(Builder<ReAct>, &Arc<ScriptedModel>) -> Builder<ReAct>;
 
 fn named(adapter: &str) -> AdapterChoice {
     adapter.parse().unwrap()
@@ -41,53 +43,124 @@ fn prices() -> Prices {
     Prices::new().with("scripted", price)
 }
 
-/// Every setter but that of the model.
-const SETTERS: [Setter; 18] = [
-    |builder| builder.tools(search_and_add()),
-    |builder| builder.adapter(named("xml")),
-    |builder| builder.step_adapter(named("native")),
-    |builder| builder.instructions("Answer like a pirate."),
-    |builder| {
+/// A model that need not be asked for all of this.
+fn scripted(script: impl IntoIterator<Item = ScriptStep>) -> Arc<ScriptedModel> {
+    let model = Arc::new(ScriptedModel::new(script));
+    model.abandon();
+    model
+}
+
+fn extraction() -> Predict {
+    let signature = Signature::parse("question -> answer, confidence: float").unwrap();
+    Predict::builder(signature.with_trajectory().unwrap())
+        .model(scripted([say(
+            r#"{"answer": "extracted", "confidence": 1}"#,
+        )]))
+        .build()
+        .unwrap()
+}
+
+fn compaction() -> Predict {
+    Predict::builder("task, transcript -> summary")
+        .model(scripted([say(r#"{"summary": "compacted"}"#)]))
+        .build()
+        .unwrap()
+}
+
+/// Every setter, by its name.
+const SETTERS: [(&str, Setter); 22] = [
+    ("model", |builder, model| builder.model(model.clone())),
+    ("tools", |builder, _| builder.tools(search_and_add())),
+    ("adapter", |builder, _| builder.adapter(named("xml"))),
+    ("step_adapter", |builder, _| {
+        builder.step_adapter(named("native"))
+    }),
+    ("instructions", |builder, _| {
+        builder.instructions("Answer like a pirate.")
+    }),
+    ("demos", |builder, _| {
         let demo = Demo::new(values! { question: "demo?" }, values! { answer: "demo!" });
         builder.demos([demo])
-    },
-    |builder| builder.max_repairs(1),
-    |builder| {
+    }),
+    ("max_repairs", |builder, _| builder.max_repairs(1)),
+    ("options", |builder, _| {
         let mut options = ModelOptions::default();
         options.max_tokens = Some(77);
         builder.options(options)
-    },
-    |builder| builder.completion(Completion::Finish),
-    |builder| builder.confidence(),
-    |builder| builder.max_iterations(3),
-    |builder| builder.limits(|limits| limits.stall_threshold = 9),
-    |builder| builder.rules(|rules| rules.thoughts.required = true),
-    |builder| builder.thought_prompt("Which of {tools} helps with {outputs}?"),
-    |builder| builder.prices(prices()),
-    |builder| builder.before_call(|_| Verdict::Veto("not now".to_owned())),
-    |builder| builder.ending_when(|step| step.iteration > 1),
-    |builder| builder.confirmation("search", Confirmation::Always),
-    |builder| builder.load(saved()),
+    }),
+    ("completion", |builder, _| {
+        builder.completion(Completion::Finish)
+    }),
+    ("confidence", |builder, _| builder.confidence()),
+    ("max_iterations", |builder, _| builder.max_iterations(3)),
+    ("limits", |builder, _| {
+        builder.limits(|limits| limits.stall_threshold = 9)
+    }),
+    ("rules", |builder, _| {
+        builder.rules(|rules| rules.thoughts.required = true)
+    }),
+    ("thought_prompt", |builder, _| {
+        builder.thought_prompt("Which of {tools} helps with {outputs}?")
+    }),
+    ("prices", |builder, _| builder.prices(prices())),
+    ("before_call", |builder, _| {
+        builder.before_call(|call| match call.name.as_str() {
+            "add" => Verdict::Veto("not now".to_owned()),
+            _ => Verdict::Allow,
+        })
+    }),
+    ("after_call", |builder, _| {
+        builder.after_call(|_, mut observation| {
+            observation.value = json!("changed");
+            observation
+        })
+    }),
+    ("ending_when", |builder, _| {
+        builder.ending_when(|step| step.iteration > 2)
+    }),
+    ("confirmation", |builder, _| {
+        builder.confirmation("add", Confirmation::Always)
+    }),
+    ("load", |builder, _| builder.load(saved())),
+    ("extraction", |builder, _| builder.extraction(extraction())),
+    ("compaction", |builder, _| builder.compaction(compaction())),
 ];
+
+/// The setters of builders, as the source has them.
+fn setters_of_the_source() -> Vec<&'static str> {
+    let source = include_str!("../../../enact-core/src/module/builder.rs");
+    let functions = source.split("    pub fn ").skip(1);
+    let setters = functions.filter_map(|function| {
+        let (name, rest) = function.split_once('(')?;
+        let takes = rest.trim_start().trim_start_matches("mut ");
+        let is_setter = takes.starts_with("self,") || takes.starts_with("self)");
+        (is_setter && name != "build").then_some(name)
+    });
+    setters.collect()
+}
+
+#[test]
+fn no_setter_is_left_out() {
+    let mut source = setters_of_the_source();
+    let mut tried = SETTERS.map(|(name, _)| name).to_vec();
+    source.sort_unstable();
+    tried.sort_unstable();
+    assert_eq!(tried, source);
+}
 
 /// What an agent is, as far as it can be seen: what it saves, what it asks, and what its log says.
 async fn seen(setters: &[usize]) -> Result<(Value, String, Vec<Value>), String> {
-    let model = Arc::new(ScriptedModel::new([
-        call("search", json!({"query": "x"})).thinking("I look it up."),
-        call("finish", json!({})),
-    ]));
     // Whether it is played to its end is not what is compared.
-    model.abandon();
+    let model = scripted([
+        call("search", json!({"query": "x"})).thinking("I look it up."),
+        fail(ModelErrorKind::ContextLength, "too long"),
+        call("add", json!({"a": 1, "b": 2})).thinking("I add."),
+        call("finish", json!({})),
+    ]);
     let mut builder = ReAct::builder("question -> answer");
-    let half = setters.len() / 2;
-    for (place, setter) in setters.iter().enumerate() {
-        if place == half {
-            builder = builder.model(model.clone());
-        }
-        builder = SETTERS[*setter](builder);
-    }
-    if half == setters.len() {
-        builder = builder.model(model.clone());
+    for setter in setters {
+        let (_, set) = SETTERS[*setter];
+        builder = set(builder, &model);
     }
     let agent = builder.build().map_err(|error| error.to_string())?;
     let saved = serde_json::to_value(agent.save()).unwrap();
@@ -116,7 +189,9 @@ proptest! {
             proptest::collection::vec(proptest::bool::weighted(0.7), SETTERS.len()),
         )
     ) {
-        let shuffled: Vec<usize> = order.into_iter().filter(|setter| kept[*setter]).collect();
+        // Nothing can be seen of an agent without a model.
+        let is_kept = |setter: &usize| kept[*setter] || SETTERS[*setter].0 == "model";
+        let shuffled: Vec<usize> = order.into_iter().filter(is_kept).collect();
         let mut sorted = shuffled.clone();
         sorted.sort_unstable();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use enact::model::{ModelErrorKind, ScriptedModel, Usage, call, fail, say};
+use enact::model::{ModelErrorKind, Price, Prices, ScriptedModel, Usage, call, fail, say};
 use enact::module::{Completed, Forward};
 use enact::predictor::SavedModule;
 use enact::{
-    Completion, ErrorKind, Module, ModuleTool, Predict, ReAct, Signature, Tools, Values, values,
+    Completion, ErrorKind, Module, ModuleTool, Predict, ReAct, Run, Signature, Tools, Values,
+    values,
 };
 use serde_json::json;
 
@@ -163,6 +164,53 @@ async fn a_prediction_extracts_without_reasoning() {
             "extraction.predict"
         ]
     );
+}
+
+/// Gives its answer for a price.
+#[derive(Clone)]
+struct Priced(Signature, f64);
+
+impl Module for Priced {
+    fn signature(&self) -> &Signature {
+        &self.0
+    }
+
+    fn forward(&self, _: Values) -> Forward<'_> {
+        let mut done = Completed::new(values! { answer: "found" });
+        done.usage = Usage::of_request(5_000, 500);
+        done.cost = self.1;
+        Box::pin(std::future::ready(Ok(done)))
+    }
+}
+
+#[tokio::test]
+async fn a_run_pays_for_a_program_what_it_cost() {
+    let spent = Usage::of_request(100, 10);
+    // One per token. A program that knows no price is priced like the model of the agent.
+    for (known, expected) in [(0.25, 220.25), (0.0, 220.0 + 5_500.0)] {
+        let price = Price {
+            input: 1_000_000.0,
+            cached_input: None,
+            output: 1_000_000.0,
+        };
+        let agent = ReAct::builder("question -> answer")
+            .tools(search_and_add())
+            .completion(Completion::Finish)
+            .extraction(Priced(extracting("question -> answer"), known))
+            .prices(Prices::new().with("scripted", price))
+            .model(scripted([
+                call("search", json!({"query": "x"})).costing(spent),
+                call("finish", json!({})).costing(spent),
+            ]))
+            .build()
+            .unwrap();
+        let done = agent.call(values! { question: "q" }).await.unwrap();
+        let done = done.finished().unwrap();
+        assert_eq!(done.run().cost(), Some(expected));
+        let text = serde_json::to_string(done.run()).unwrap();
+        let back: Run = serde_json::from_str(&text).unwrap();
+        assert_eq!(back.cost(), Some(expected));
+    }
 }
 
 /// Gives what it counts.

@@ -2,10 +2,17 @@
 
 use std::sync::{Arc, Mutex};
 
+use enact::driver::{Answered, Asking, Doing, Durability, Effect, Effects};
 use enact::model::{ModelErrorKind, ScriptedModel, Secrets, call, fail};
+use enact::react::{CallCheck, ToolCall, Verdict};
+use enact::run::{Call, Record, Run};
 use enact::tool::Confirmation;
-use enact::{Decision, FnTool, Outcome, ReAct, Settings, ToolContext, ToolError, Tools, values};
-use serde_json::json;
+use enact::{
+    Decision, FnTool, Outcome, ReAct, Settings, ToolContext, ToolError, Tools, forward_effects,
+    values,
+};
+use futures_util::StreamExt as _;
+use serde_json::{Value, json};
 
 const SECRET: &str = "hush-\"hush\"-0123";
 
@@ -18,15 +25,15 @@ fn leaky() -> FnTool {
         "leak",
         "Tells too much.",
         json!({"type": "object", "properties": {"text": {"type": "string"}}}),
-    )
-    .with_confirmation(Confirmation::when(|args| args["text"] == "ask"));
-    FnTool::from_spec(spec, |args, context: ToolContext| async move {
+    );
+    let tool = FnTool::from_spec(spec, |args, context: ToolContext| async move {
         context.progress(format!("reading {SECRET}"));
         match args["text"].as_str() {
             Some("fail") => Err(ToolError::new(format!("refused: {SECRET}"))),
             _ => Ok(json!({"key": SECRET, "list": [SECRET]})),
         }
-    })
+    });
+    tool.with_confirmation(Confirmation::when(|args| args["text"] == "ask"))
 }
 
 #[tokio::test]
@@ -74,6 +81,82 @@ async fn no_log_no_prompt_and_no_update_holds_a_secret() {
     ] {
         assert!(text.contains("[redacted]"), "{what}: {text}");
         assert!(!text.contains("hush"), "{what}: {text}");
+    }
+}
+
+/// An engine that journals whatever comes through the door.
+struct Journalling {
+    inner: Box<dyn Effects>,
+    journal: Arc<Mutex<String>>,
+}
+
+impl Journalling {
+    fn journal<T: std::fmt::Debug>(&self, what: &str, given: T) -> T {
+        let mut journal = self.journal.lock().unwrap();
+        *journal += &format!("{what}: {given:?}\n");
+        given
+    }
+}
+
+impl Effects for Journalling {
+    fn append<'a>(&'a self, records: Vec<Record>, when: Durability) -> Effect<'a, Vec<Record>> {
+        let records = self.journal("append", records);
+        Box::pin(async move { Ok(self.journal("kept", self.inner.append(records, when).await?)) })
+    }
+
+    fn ask<'a>(&'a self, asking: Asking<'a>) -> Effect<'a, Answered> {
+        Box::pin(async move { Ok(self.journal("ask", self.inner.ask(asking).await?)) })
+    }
+
+    fn act<'a>(&'a self, run: &Run, calls: Vec<ToolCall>) -> Doing<'a> {
+        let doing = self.inner.act(run, calls);
+        Box::pin(doing.map(|done| Ok(self.journal("act", done?))))
+    }
+
+    fn check<'a>(&'a self, run: &'a Run, calls: Vec<&'a Call>) -> Effect<'a, Vec<CallCheck>> {
+        Box::pin(async move { Ok(self.journal("check", self.inner.check(run, calls).await?)) })
+    }
+
+    forward_effects!(self => (self.inner): now, proceed, abandon, ends, tools, wait, stepped);
+}
+
+#[tokio::test]
+async fn truth_an_engine_journals_no_secret() {
+    let agent = ReAct::builder("question -> answer")
+        .tools(Tools::new().with(leaky()))
+        .model(ScriptedModel::new([
+            call("leak", json!({"text": SECRET})).thinking(format!("I saw {SECRET}.")),
+            call("leak", json!({"text": "fail"})),
+            call("leak", json!({"text": "veto"})),
+            call("leak", json!({"text": "change"})),
+            call("submit", json!({"answer": format!("It is {SECRET}.")})),
+        ]))
+        .before_call(|call| match call.args.get("text").and_then(Value::as_str) {
+            Some("veto") => Verdict::Veto(format!("{SECRET} is not for you.")),
+            Some("change") => Verdict::Change(values! { text: SECRET }),
+            _ => Verdict::Allow,
+        })
+        .build()
+        .unwrap();
+    let journal = Arc::new(Mutex::new(String::new()));
+    let done = enact::scope(settings(), async {
+        let journal = Arc::clone(&journal);
+        let call = agent.call(values! { question: format!("Is {SECRET} good?") });
+        let call = call.through(move |inner| Box::new(Journalling { inner, journal }));
+        call.await.unwrap().finished().unwrap()
+    })
+    .await;
+    assert_eq!(done.outputs["answer"], "It is [redacted].");
+    let journal = journal.lock().unwrap();
+    for what in ["append", "kept", "ask", "act", "check"] {
+        let mut lines = journal.lines().filter(|line| line.starts_with(what));
+        assert!(
+            lines.any(|line| line.contains("[redacted]")),
+            "{what}: {journal}"
+        );
+    }
+    for line in journal.lines() {
+        assert!(!line.contains("hush"), "{line}");
     }
 }
 

@@ -78,6 +78,20 @@ async fn truth_a_rule_from_outside_is_for_the_tool_that_it_was_set_for() {
 }
 
 #[tokio::test]
+async fn truth_another_tool_under_a_rule_from_outside_is_asked_for_its_own_rule() {
+    let turn = || call("turn", json!({}));
+    let search = || call("search", json!({"x": 1}));
+    // It does not say which calls, so it asks about all.
+    let asking = |source: &str| search_of(source).with_confirmation(Confirmation::When);
+    let inside = Changing::of([asking("a"), tool("turn")]).turning_to([asking("b"), tool("turn")]);
+    let played = played(&inside, [search(), turn(), search()])
+        .map(|agent| agent.confirmation("search", Confirmation::Never));
+    let first = paused(played.agent.call(values! { question: "q" }).await.unwrap());
+    assert_eq!(observation(first.run(), 0), "search ran");
+    assert_eq!(first.questions()[0].tool_call.name, "search");
+}
+
+#[tokio::test]
 async fn truth_a_hint_never_makes_a_run_less_careful() {
     let turn = || call("turn", json!({}));
     let search = || call("search", json!({"x": 1}));

@@ -83,17 +83,14 @@ async fn dspy_tool_observation_preserves_images() {
         let task = played.agent.predictors()[0].1.task().clone();
         let words = choice.resolve(enact::model::Capabilities::FULL);
         let entry = enact::run::Entry::Results {
-            results: vec![enact::run::ToolResult {
-                call_id: "c".into(),
-                name: "photo".into(),
-                observation: enact::run::Observation {
-                    images: vec![
-                        Image::from_base64("AAAA", "image/png"),
-                        Image::from_url("https://example.com/b.png", "image/png"),
-                    ],
-                    ..enact::run::Observation::value("two photos")
-                },
-            }],
+            results: vec![enact::run::ToolResult::new(
+                "c",
+                "photo",
+                enact::run::Observation::value("two photos").with_images(vec![
+                    Image::from_base64("AAAA", "image/png"),
+                    Image::from_url("https://example.com/b.png", "image/png"),
+                ]),
+            )],
         };
         let images: usize = words
             .render(&task, &entry)

@@ -11,6 +11,8 @@ use enact::tool::{Confirmation, Effect};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::page;
+
 /// Keys that are left out where they say nothing.
 const OPTIONAL_KEYS: [&str; 68] = [
     "answer_within_ns",
@@ -91,6 +93,24 @@ fn names<T: DeserializeOwned + std::fmt::Debug>(unknown: Value) -> BTreeSet<Stri
     let (_, expected) = error.split_once("expected").expect("a list of names");
     let quoted = expected.split('`').skip(1).step_by(2);
     quoted.map(str::to_owned).collect()
+}
+
+/// Where the page on the log format names such words.
+fn heading(place: &str) -> Option<&'static str> {
+    Some(match place {
+        "event" | "notice" | "predictor" => "## Events",
+        "decision" => "### `decision`",
+        "question" => "### Questions",
+        "outcome" => "### `outcome`",
+        "reading" | "standing" => "### `read`",
+        "repair" => "### `repairs`",
+        "finish" => "### `reply`",
+        "completion" | "effect" | "confirmation" => "### `agent`",
+        "image" => "### `observation`",
+        "part" | "entry" => "## History",
+        // What a person answers needs no `by`, and errors and endings have pages of their own.
+        _ => return None,
+    })
 }
 
 /// What occurs in a log, by where it stands.
@@ -239,6 +259,9 @@ impl Seen {
 
     fn has(&self, place: &'static str, all: BTreeSet<String>) {
         assert!(!all.is_empty(), "{place}");
+        if let Some(heading) = heading(place) {
+            page::names(heading, &all);
+        }
         let missing: Vec<_> = all
             .into_iter()
             .filter(|name| !self.words.contains(&(place, name.clone())))

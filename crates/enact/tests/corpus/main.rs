@@ -9,6 +9,7 @@
 )]
 
 mod coverage;
+mod page;
 mod player;
 mod scenes;
 mod views;

@@ -41,6 +41,7 @@ fn next(run: &Run, length: usize) -> String {
         Next::Wait => "wait".to_owned(),
         Next::Condition => "condition".to_owned(),
         Next::Done => "done".to_owned(),
+        next => panic!("{next:?}"),
     }
 }
 

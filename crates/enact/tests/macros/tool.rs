@@ -101,9 +101,9 @@ async fn pay(amount: f64, context: &ToolContext) -> Result<String, ToolError> {
 
 #[tokio::test]
 async fn a_function_of_the_arguments_decides_and_a_tool_can_ask() {
-    let rule = pay {}.spec().confirmation.clone();
-    assert!(rule.is_needed(&values! { amount: 250 }));
-    assert!(!rule.is_needed(&values! { amount: 99 }));
+    assert_eq!(pay {}.spec().confirmation, Confirmation::When);
+    assert!(pay {}.needs_confirmation(&values! { amount: 250 }));
+    assert!(!pay {}.needs_confirmation(&values! { amount: 99 }));
     let context = ToolContext::detached("c");
     let error = pay {}
         .call(values! { amount: 1 }, context.clone())

@@ -1,9 +1,12 @@
 //! When a request is made again, and when it is not.
 
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use enact::model::{
-    Chunk, FinishReason, LanguageModel as _, ModelErrorKind, Retrying, ScriptedModel, fail, say,
+    Capabilities, Chunk, Delivery, FinishReason, LanguageModel, ModelError, ModelErrorKind,
+    ModelInfo, Reply, ReplyStream, Request, Retrying, ScriptedModel, fail, say,
 };
 use enact_test_server::{TestServer, Turn};
 use futures_util::StreamExt as _;
@@ -31,6 +34,44 @@ async fn a_rate_limit_is_waited_out() {
         .map(|seen| seen.body)
         .collect();
     assert_eq!(bodies[0], bodies[1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_whole_reply_is_asked_for_whole_each_time() {
+    let server = TestServer::start([busy("7"), Turn::text("hi")]).await;
+    let model = Retrying::new(client(&server));
+    let asked = ask("hi").with_delivery(Delivery::Whole);
+    let reply = model.complete(asked).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.attempts), ("hi", 2));
+    server.assert_complete();
+    let model = Retrying::new(Whole::default());
+    let reply = model.complete(ask("hi")).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.attempts), ("whole", 3));
+}
+
+/// Fails twice, then gives a whole reply. It has no stream.
+#[derive(Debug, Default)]
+struct Whole(AtomicUsize);
+
+impl LanguageModel for Whole {
+    fn info(&self) -> ModelInfo<'_> {
+        ModelInfo::new("whole", Capabilities::FULL)
+    }
+
+    fn stream(&self, _: Request) -> ReplyStream<'_> {
+        panic!("nobody wants a stream")
+    }
+
+    fn complete(
+        &self,
+        _: Request,
+    ) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send + '_>> {
+        let outcome = match self.0.fetch_add(1, Ordering::SeqCst) {
+            0 | 1 => Err(ModelError::new(ModelErrorKind::Server, "down")),
+            _ => Ok(Reply::text("whole")),
+        };
+        Box::pin(std::future::ready(outcome))
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,6 +27,7 @@ use crate::model::Chunk;
 /// What a model writes that people want to read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Piece {
     /// The thought of a step.
     Thought,

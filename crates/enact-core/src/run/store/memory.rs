@@ -101,7 +101,7 @@ impl Store for MemoryStore {
             let run = Run::try_from(records).map_err(|error| {
                 StoreError::new(StoreErrorKind::Corrupt, error.to_string()).with_source(error)
             })?;
-            Ok(StoredRun { run, damage: None })
+            Ok(StoredRun::new(run))
         })
     }
 

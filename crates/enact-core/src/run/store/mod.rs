@@ -94,6 +94,7 @@ impl fmt::Debug for Lease {
 
 /// A run as a store has it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct StoredRun {
     /// The run, as far as its log can be read.
     pub run: Run,
@@ -102,6 +103,18 @@ pub struct StoredRun {
 }
 
 impl StoredRun {
+    /// A run whose log can be read as a whole.
+    pub fn new(run: Run) -> Self {
+        Self { run, damage: None }
+    }
+
+    /// The same, of which the rest cannot be read for this reason.
+    #[must_use]
+    pub fn with_damage(self, damage: impl Into<Option<String>>) -> Self {
+        let damage = damage.into();
+        Self { damage, ..self }
+    }
+
     /// The same, if its log is that of the run that was asked for. A log that was copied under another
     /// id would be resumed with the seal and the answers of that other run.
     pub fn of(self, run_id: &str) -> Result<Self, RunError> {

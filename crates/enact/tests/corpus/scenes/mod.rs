@@ -90,9 +90,7 @@ fn pay() -> ToolSpec {
         "required": ["amount"],
     });
     ToolSpec::new("pay", "Pays.", parameters)
-        .with_confirmation(Confirmation::when(|args| {
-            args["amount"].as_f64() > Some(100.0)
-        }))
+        .with_confirmation(Confirmation::When)
         .with_timeout(Duration::from_secs(90))
 }
 

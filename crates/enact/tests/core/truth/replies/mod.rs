@@ -167,7 +167,7 @@ impl Case {
             (At::First | At::Predict | At::ChainOfThought, _) => vec![],
             (At::Step, _) => vec![search()],
             (At::Limit, _) | (At::Extraction, Completion::Finish) => vec![search(), search()],
-            (At::Extraction, Completion::Submit) => vec![search(), search(), search()],
+            (At::Extraction, _) => vec![search(), search(), search()],
             (At::Finish, _) => vec![
                 search(),
                 submitting::written(&adapter, "finish", &json!({})),

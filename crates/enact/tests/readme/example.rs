@@ -1,0 +1,3 @@
+//! The first program of the README.
+
+include!("program.rs");
