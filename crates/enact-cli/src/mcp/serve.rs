@@ -9,10 +9,10 @@ use crate::args::ServeMcpArgs;
 use crate::exit::{Exit, Failure};
 use crate::run::Setup;
 
-/// How long a probe may take: whoever started the server waits for it.
+/// How long a probe can take: the client waits for the server.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Serves an agent as a tool until the client hangs up.
+/// Serves an agent as a tool until the client disconnects.
 pub(crate) async fn execute(args: &ServeMcpArgs) -> Result<Exit, Failure> {
     let agent = agent::of_args(args.agent.file.as_deref(), args.signature.as_deref())?;
     let setup = Setup::new(agent, &args.agent, PATIENCE).await?;

@@ -1,4 +1,4 @@
-//! What was found out about models, kept on disk.
+//! Results of probes, stored on disk.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -12,27 +12,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::view::{Screen, Stream, text};
 
-/// The variable that names the file.
+/// The variable with the path of the file.
 const VARIABLE: &str = "ENACT_PROBES";
 const FILE: &str = "enact/probes.json";
-/// The form of the file.
+/// The version of the file format.
 const VERSION: u32 = 1;
-/// Another model may be behind the same name by then, or a newer server.
+/// After this time, a name may refer to another model or a newer server.
 const MAX_AGE: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// What was found out about one model at one address.
+/// The probe result for one model at one address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Probe {
     pub(crate) base_url: String,
     pub(crate) model: String,
     #[serde(flatten)]
     pub(crate) found: Capabilities,
-    /// When.
+    /// When the model was probed.
     pub(crate) at: Timestamp,
 }
 
 impl Probe {
-    /// What was found out now.
+    /// A new result.
     pub(crate) fn new(base_url: &str, model: &str, found: Capabilities) -> Self {
         Self {
             base_url: without_secrets(base_url),
@@ -42,17 +42,17 @@ impl Probe {
         }
     }
 
-    /// What was found, in words.
+    /// The result in words.
     pub(crate) fn words(&self) -> &'static str {
         match (self.found.tools, self.found.response_schema) {
-            (true, true) => "calls tools, keeps to a schema",
-            (true, false) => "calls tools, does not keep to a schema",
-            (false, true) => "does not call tools reliably, keeps to a schema",
-            (false, false) => "does not call tools reliably, nor keep to a schema",
+            (true, true) => "calls tools, follows a schema",
+            (true, false) => "calls tools, does not follow a schema",
+            (false, true) => "does not call tools reliably, follows a schema",
+            (false, false) => "neither calls tools reliably nor follows a schema",
         }
     }
 
-    /// The adapter that `auto` is for it.
+    /// The adapter that `auto` selects for it.
     pub(crate) fn adapter(&self) -> String {
         let adapter = AdapterChoice::Auto.resolve(self.found);
         adapter.name().to_owned()
@@ -65,7 +65,7 @@ struct Kept {
     probes: Vec<Probe>,
 }
 
-/// The file that keeps what was found out. Processes can share it: it is replaced as a whole, by one
+/// The file with probe results. Processes can share it: it is replaced as a whole, by one
 /// process at a time.
 #[derive(Debug, Clone)]
 pub(crate) struct Memory {
@@ -73,14 +73,14 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// The file that ENACT_PROBES names, else the one in the cache folder of the platform; none if
-    /// neither is known.
+    /// The file in ENACT_PROBES, else the one in the platform's cache directory; none if neither is
+    /// known.
     pub(crate) fn open() -> Option<Self> {
         let path = default_path(std::env::consts::OS, |name| std::env::var_os(name));
         path.map(|path| Self { path })
     }
 
-    /// What is known of a model, unless that is long ago.
+    /// The result for a model, unless it is too old.
     pub(crate) fn find(&self, base_url: &str, model: &str) -> Option<Probe> {
         let base_url = without_secrets(base_url);
         let mut known = self.list().into_iter();
@@ -89,11 +89,11 @@ impl Memory {
         (age < MAX_AGE).then_some(found)
     }
 
-    /// All that is known. A file that cannot be read holds nothing, and is said to be so.
+    /// All results. A file that can't be read counts as empty, with a warning.
     pub(crate) fn list(&self) -> Vec<Probe> {
         let wrong = |what: String| {
             let path = self.path.display();
-            let line = format!("warning: `{path}` {what}: it is ignored, and written anew");
+            let line = format!("warning: `{path}` {what}: it is ignored, and will be replaced");
             Screen::new(Stream::Stderr).line(&text::one_line(&line));
             Vec::new()
         };
@@ -109,7 +109,7 @@ impl Memory {
         }
     }
 
-    /// Keeps what was found out, in place of what was known of that model.
+    /// Stores a result, replacing the earlier one for the same model.
     pub(crate) fn keep(&self, probe: Probe) -> io::Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
@@ -135,7 +135,7 @@ impl Memory {
     }
 }
 
-/// An address without the user, the password and the query, which may hold a key.
+/// An address without user, password and query, which may contain a key.
 fn without_secrets(base_url: &str) -> String {
     let base_url = base_url.trim();
     let end = base_url.find(['?', '#']).unwrap_or(base_url.len());
@@ -152,7 +152,7 @@ fn default_path(platform: &str, variable: impl Fn(&str) -> Option<OsString>) -> 
     if let Some(path) = variable(VARIABLE).filter(|path| !path.is_empty()) {
         return Some(path.into());
     }
-    // A relative folder would be another one in each working folder.
+    // A relative path would depend on the working directory.
     let folder = |name| {
         variable(name)
             .map(PathBuf::from)

@@ -1,4 +1,4 @@
-//! From an agent that is written down to one that can be called.
+//! Builds an agent from its description.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use crate::mcp::Servers;
 use crate::models::{Probing, Tape, is_unknown};
 use crate::tools;
 
-/// What agents are built with, beside what is written down of them.
+/// What building an agent needs besides its description.
 pub(super) struct Building<'a> {
     pub(super) tape: &'a Tape,
     pub(super) store: Option<&'a SqliteStore>,
     pub(super) probing: Probing,
-    /// The servers that were started.
+    /// The started servers.
     pub(super) servers: Servers,
 }
 
 impl Building<'_> {
-    /// The agent, asking this model. Starts the servers of it and of those that it may call.
+    /// Builds the agent with this model. Starts its servers and those of its members.
     pub(super) async fn agent(
         &mut self,
         agent: &Agent,
@@ -35,7 +35,7 @@ impl Building<'_> {
         built(agent, self.tools(agent).await?, model)
     }
 
-    /// The same for the agent of a run that is resumed. Tools of servers may come and go: their rules
+    /// Builds the agent of a run that is resumed. Tools of servers may have changed: their rules
     /// stay.
     pub(super) async fn agent_again(
         &mut self,
@@ -50,7 +50,7 @@ impl Building<'_> {
         builder.build().map_err(|error| Failure::from(&error))
     }
 
-    /// The tools of the agent: its own, those of its servers, which are started, and other agents.
+    /// The tools of the agent: its own, those of its servers, which are started, and its members.
     async fn tools(&mut self, agent: &Agent) -> Result<Tools, Failure> {
         let mut own = tools::own(agent)?;
         for member in &agent.agents {
@@ -65,7 +65,7 @@ impl Building<'_> {
         Ok(tools)
     }
 
-    /// An agent as a tool. Its runs are kept with those of the caller, so that both can be resumed.
+    /// An agent as a tool. Its runs are stored with those of the caller, so that both can be resumed.
     async fn member(&mut self, member: &Member) -> Result<AgentTool, Failure> {
         let agent = &member.agent;
         let name = agent.models.first().map_or("", |first| &first.name);
@@ -86,7 +86,7 @@ impl Building<'_> {
     }
 }
 
-/// The agent of a run that is only read: it asks no model, and its tools are those of the log.
+/// The agent of a run that is only displayed: it needs no model, and its tools come from the log.
 pub(crate) fn to_read(run: &Run) -> Result<ReAct, Failure> {
     let started = run.started();
     if started.parent.is_some() {
@@ -95,7 +95,7 @@ pub(crate) fn to_read(run: &Run) -> Result<ReAct, Failure> {
         return Err(Failure::usage("prompts", message));
     }
     let mut agent = Agent::of_run(started)?;
-    // A model that turned out to do less changed the words of `auto`; others keep theirs.
+    // A capability that the model lacks changes the wording of `auto`; other adapters keep theirs.
     if run.has_changed_adapter() {
         agent.asking.adapter = None;
         agent.reasoning.step_adapter = None;
@@ -103,7 +103,7 @@ pub(crate) fn to_read(run: &Run) -> Result<ReAct, Failure> {
     let step = started.agent.step_adapter.as_deref();
     let calls = step.is_none_or(|name| name == "native");
     let model = ScriptedModel::new([]).with_capabilities(Capabilities::FULL.with_tools(calls));
-    // A thought prompt names them.
+    // A thought prompt refers to them.
     let tools = started.agent.tools.iter().cloned();
     let tools = tools.fold(Tools::new(), |tools, spec| {
         tools.with(FnTool::from_spec(spec, |_: Values, _| async {
@@ -114,7 +114,7 @@ pub(crate) fn to_read(run: &Run) -> Result<ReAct, Failure> {
     builder.build().map_err(|error| Failure::from(&error))
 }
 
-/// The agent with these tools, asking this model.
+/// The agent with these tools and this model.
 pub(super) fn built(
     agent: &Agent,
     tools: Tools,
@@ -156,8 +156,8 @@ fn with_tools(
     Ok(builder)
 }
 
-/// How replies are bounded. Clients bound them by themselves at servers that nothing is known of, but
-/// under a budget the bound of a request is what is left of it, which may be far more.
+/// The limits of replies. Clients limit replies by themselves at unknown servers, but with a budget
+/// the limit of a request is the rest of the budget, which may be far more.
 fn options(agent: &Agent) -> ModelOptions {
     let has_budget = agent.limits.token_budget.is_some() || agent.limits.cost_budget.is_some();
     let is_bounded = has_budget && agent.models.iter().any(is_unknown);

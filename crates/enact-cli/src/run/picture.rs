@@ -6,14 +6,14 @@ use enact::Type;
 use enact::model::Image;
 use serde_json::Value;
 
-/// The beginnings of the kinds of images that models read.
+/// The first bytes of the image formats that models accept.
 const KINDS: [(&[u8], &str); 3] = [
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF8", "image/gif"),
 ];
 
-/// Whether a field takes an image.
+/// Whether a field is an image.
 pub(super) fn is_wanted(ty: &Type) -> bool {
     match ty {
         Type::Image => true,
@@ -22,7 +22,7 @@ pub(super) fn is_wanted(ty: &Type) -> bool {
     }
 }
 
-/// The image that these bytes are; or what is wrong with them.
+/// The image in these bytes, or what is wrong with them.
 pub(super) fn of_bytes(bytes: &[u8]) -> Result<Value, String> {
     let known = KINDS.iter().find(|(begin, _)| bytes.starts_with(begin));
     let is_webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
@@ -34,14 +34,14 @@ pub(super) fn of_bytes(bytes: &[u8]) -> Result<Value, String> {
     value(&Image::from_base64(STANDARD.encode(bytes), kind))
 }
 
-/// The image at an address. JSON is taken as it is.
+/// The image at an address. JSON is used unchanged.
 pub(super) fn of_text(name: &str, text: &str) -> Result<Value, String> {
     if text.trim_start().starts_with('{') || text.is_empty() {
         return Ok(text.into());
     }
     if !text.starts_with("https://") && !text.starts_with("http://") {
         return Err(format!(
-            "the input `{name}` is an image: write `{name}=@FILE`, or an address that begins with \
+            "the input `{name}` is an image: use `{name}=@FILE`, or an address that starts with \
              https://"
         ));
     }

@@ -279,7 +279,7 @@ fn the_list_tells_who_can_be_asked_and_why_not() {
         line("Without a key:").contains("anthropic (ANTHROPIC_API_KEY)"),
         "{said:?}"
     );
-    assert!(line("Without `--model`").contains("groq::"), "{said:?}");
+    assert!(line("Default model").contains("groq::"), "{said:?}");
 
     let said = listing().args(["--json"]).said();
     let list: Value = serde_json::from_str(&said.stdout).unwrap();
