@@ -1,14 +1,14 @@
-//! Whether a text goes round in circles.
+//! Detects repetition in a text.
 
-/// How many characters of nothing but repetition cut a reply off. Tables, rules and lists of zeros
-/// that people want are shorter.
+/// The number of repetitive characters after which a reply is cut off. Tables, rulers and lists of
+/// zeros that people want are shorter.
 pub(super) const CUT_AFTER: usize = 3_000;
-/// The longest text whose repetition counts, so that it was written at least ten times.
+/// The longest text whose repetition counts, so that it occurs at least ten times.
 const LONGEST_UNIT: usize = 300;
-/// How many new characters are worth another look.
+/// The number of new characters after which the text is checked again.
 const LOOK_EVERY: usize = 256;
 
-/// Where in a reply something is written.
+/// The part of a reply that a text belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Channel {
     #[default]
@@ -17,12 +17,12 @@ pub(super) enum Channel {
     Calls,
 }
 
-/// The last characters of what a model writes.
+/// The last characters of a text.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     channel: Channel,
     characters: Vec<char>,
-    /// How many of them were not there at the last look.
+    /// The number of characters since the last check.
     new: usize,
 }
 
@@ -40,7 +40,7 @@ impl Tail {
         let before = self.characters.len();
         self.characters.extend(text.chars());
         self.new += self.characters.len() - before;
-        // Seldom, so that each character is moved about once.
+        // Rarely, so that each character is moved about once.
         if self.characters.len() > 2 * CUT_AFTER {
             self.characters.drain(..self.characters.len() - CUT_AFTER);
         }
@@ -50,7 +50,7 @@ impl Tail {
         self.new >= LOOK_EVERY && self.characters.len() >= CUT_AFTER
     }
 
-    /// Whether the last characters are one short text over and over.
+    /// Whether the last characters repeat one short text.
     pub(super) fn repeats(&mut self) -> bool {
         self.new = 0;
         let Some(start) = self.characters.len().checked_sub(CUT_AFTER) else {
@@ -60,8 +60,8 @@ impl Tail {
     }
 }
 
-/// The length of the shortest text that gives this one when it is written over and over, its last
-/// copy perhaps not to its end. The prefix function of Knuth, Morris and Pratt knows it.
+/// The length of the shortest text whose repetition gives this one; the last copy may be incomplete.
+/// Computed with the prefix function of Knuth, Morris and Pratt.
 fn period(text: &[char]) -> usize {
     let mut borders = vec![0; text.len()];
     let mut border = 0;

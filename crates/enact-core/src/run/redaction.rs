@@ -1,5 +1,5 @@
-//! What keeps secrets out of a log: nothing is written down with one in it, and what follows from the
-//! log, such as the next prompt, has none either.
+//! Keeps secrets out of a log: they are neither written to it, nor part of anything derived from it, such
+//! as the next prompt.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::model::Secrets;
 use crate::tool::ToolSpec;
 
 impl Event {
-    /// The event without secrets.
+    /// Removes secrets from the event.
     pub(crate) fn redacted(self, secrets: &Secrets) -> Result<Self, serde_json::Error> {
         Ok(match (secrets.redact_all(&self)?, &self) {
             (None, _) => self,
@@ -31,7 +31,7 @@ fn with_rules_of(began: &Started, redacted: &Started) -> Started {
     started
 }
 
-/// What tools say of themselves, without secrets.
+/// Removes secrets from the descriptions of tools.
 pub(crate) fn redacted_tools(
     tools: Vec<ToolSpec>,
     secrets: &Secrets,
@@ -42,7 +42,7 @@ pub(crate) fn redacted_tools(
     })
 }
 
-/// A function that says when to ask is lost on the way through JSON.
+/// Restores the rules, since functions are lost in JSON.
 fn with_rules(mut tools: Vec<ToolSpec>, before: &[ToolSpec]) -> Vec<ToolSpec> {
     for (tool, before) in tools.iter_mut().zip(before) {
         tool.confirmation = before.confirmation.clone();

@@ -1,4 +1,4 @@
-//! Steps: what a log folds into. Every view of a run is computed from them.
+//! Steps, which the log folds into. All views of a run are computed from them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,19 +12,19 @@ use crate::model::{Capabilities, ModelErrorKind, Usage};
 use crate::signature::Values;
 use crate::time::Timestamp;
 
-/// One step of a run: what the model wrote, what was decided, and what came of it.
+/// A step of a run: what the model wrote, what was decided, and the results.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
-    /// Its number, counted from 1.
+    /// The number, from 1.
     pub number: usize,
-    /// When its reply was there.
+    /// When the reply arrived.
     pub at: Timestamp,
     /// The reply and how it was read.
     pub replied: Arc<Replied>,
-    /// Its calls, the completing one included.
+    /// The calls, including the completing one.
     pub calls: Vec<StepCall>,
-    /// What happened after it and before the next step, beside its calls.
+    /// Events after it and before the next step, besides its calls.
     pub after: Vec<Remark>,
     /// The index of its record.
     pub(crate) record: usize,
@@ -34,145 +34,145 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StepCall {
-    /// The call as it was decided: what the model wrote, or what a person made of it.
+    /// The call as decided: as the model wrote it, or as a person changed it.
     pub call: Arc<Call>,
-    /// Why it does not run: what the model is told instead.
+    /// Why it doesn't run, as shown to the model.
     pub refusal: Option<String>,
     /// How often it was started.
     pub attempts: usize,
-    /// Whether its tool asked a person for something.
+    /// Whether its tool asked a person a question.
     pub has_asked: bool,
-    /// What it gave, once it has.
+    /// The result, once there is one.
     pub done: Option<Done>,
 }
 
-/// What a call of a step gave.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Done {
-    /// What it gave.
+    /// The observation.
     pub observation: Arc<Observation>,
-    /// What prompts show in place of an observation that is too large for them.
+    /// What prompts show instead of an observation that is too large for them.
     pub summary: Option<String>,
     /// How long it took.
     pub duration: Duration,
-    /// Whether it was not run, because the answer was known.
+    /// Whether it was not run, because the result was known.
     pub from_record: bool,
-    /// When it was written down.
+    /// When it was logged.
     pub at: Timestamp,
     /// The index of its record.
     pub(crate) record: usize,
 }
 
-/// Something that happened in a run beside the calls of a step.
+/// An event of a run besides the calls of a step.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Remark {
-    /// A reply that is no step: it could not be read, or says something else.
+    /// A reply that is not a step: it could not be read, or has another purpose.
     Reply {
-        /// When it was there.
+        /// When it arrived.
         at: Timestamp,
         /// The reply and how it was read.
         replied: Arc<Replied>,
     },
     /// A request to a model failed.
     Failure {
-        /// Who had asked.
+        /// The predictor that asked.
         predictor: PredictorName,
-        /// How.
+        /// The kind of failure.
         kind: ModelErrorKind,
     },
-    /// The model was told something about its work.
+    /// The model received a notice about its work.
     Notice {
-        /// What about.
+        /// The subject.
         about: Notice,
-        /// In these words.
+        /// The text.
         text: String,
     },
 }
 
 /// What a record changed in a run. Calls are those of the last [step](super::Run::steps), questions
-/// those of the [run](super::Run::questions), each by its index.
+/// those of the [run](super::Run::questions), identified by index.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// The run began.
+    /// The run started.
     Began,
-    /// There is another step.
+    /// There is a new step.
     Step,
-    /// A model said something that is no step.
+    /// A model replied with something other than a step.
     Reply(Arc<Replied>),
     /// A request to a model failed.
     Failure {
-        /// Who had asked.
+        /// The predictor that asked.
         predictor: PredictorName,
-        /// How.
+        /// The kind of failure.
         kind: ModelErrorKind,
-        /// In words.
+        /// The message.
         message: String,
     },
     /// A call of the last step is about to run.
     CallStarted {
-        /// Which.
+        /// The call.
         call: usize,
     },
-    /// A call of the last step gave something.
+    /// A call of the last step finished.
     CallDone {
-        /// Which.
+        /// The call.
         call: usize,
-        /// What it spent on models of its own.
+        /// Its usage of models.
         usage: Usage,
-        /// What that cost.
+        /// The cost of that usage.
         cost: f64,
     },
     /// A person is asked.
     Asked {
-        /// Which question.
+        /// The question.
         question: usize,
     },
     /// A question was answered.
     Answered {
-        /// Which question.
+        /// The question.
         question: usize,
     },
-    /// An answer was taken back.
+    /// An answer was withdrawn.
     Withdrawn {
-        /// Which question.
+        /// The question.
         question: usize,
     },
-    /// The model is told something.
+    /// The model received a notice.
     Noticed {
-        /// What about.
+        /// The subject.
         about: Notice,
-        /// In these words.
+        /// The text.
         text: String,
     },
-    /// The tools are others from here on: see [`Run::tools`](super::Run::tools).
+    /// The tools changed: see [`Run::tools`](super::Run::tools).
     ToolsChanged,
-    /// The steps use another adapter from here on.
+    /// The steps use another adapter from now on.
     AdapterChanged {
-        /// Whose model it is.
+        /// The predictor that uses the model.
         predictor: PredictorName,
-        /// The adapter from here on.
+        /// The new adapter.
         adapter: String,
-        /// What the model does.
+        /// The capabilities of the model.
         capabilities: Capabilities,
-        /// What showed it.
+        /// How that was discovered.
         why: String,
     },
-    /// A condition of the user's was asked whether it ends the loop.
+    /// A custom condition was checked for whether it ends the loop.
     ConditionChecked {
         /// Whether it does.
         ends: bool,
     },
-    /// The loop of steps is over.
+    /// The loop of steps ended.
     LoopEnded {
-        /// Why.
+        /// The reason.
         reason: TerminationReason,
     },
-    /// The run is over.
+    /// The run ended.
     Ended,
-    /// Nothing: what the record is about does not exist.
+    /// Nothing: the subject of the record doesn't exist.
     Nothing,
 }
 
@@ -204,13 +204,13 @@ impl Step {
         self.replied.thought()
     }
 
-    /// What follows from it.
+    /// The outcome.
     pub fn outcome(&self) -> &StepOutcome {
         self.stepped()
             .map_or(&StepOutcome::Extract, |stepped| &stepped.outcome)
     }
 
-    /// The outputs that it commits, if it does.
+    /// The outputs that it commits, if any.
     pub fn outputs(&self) -> Option<&Values> {
         match self.outcome() {
             StepOutcome::Submit => self.calls.first().map(|call| &call.call.args),
@@ -219,7 +219,7 @@ impl Step {
         }
     }
 
-    /// Whether tools were called, and not all calls have given something.
+    /// Whether there are tool calls without a result.
     pub fn is_open(&self) -> bool {
         *self.outcome() == StepOutcome::Act && self.calls.iter().any(StepCall::is_open)
     }
@@ -240,12 +240,12 @@ impl StepCall {
         }
     }
 
-    /// Whether it may still give something.
+    /// Whether it can still return a result.
     pub fn is_open(&self) -> bool {
         self.refusal.is_none() && self.done.is_none()
     }
 
-    /// What it gave, as transcripts show it: what the model was told, if the call was refused.
+    /// The result as transcripts show it: the reason, if the call was rejected.
     pub fn observation(&self) -> Option<Observation> {
         if let Some(refusal) = &self.refusal {
             return Some(Observation::error(refusal.clone()));
@@ -256,7 +256,7 @@ impl StepCall {
         Some(observation)
     }
 
-    /// Whether what it gave is an error.
+    /// Whether the result is an error.
     pub fn is_error(&self) -> bool {
         let done = self.done.as_ref();
         self.refusal.is_some() || done.is_some_and(|done| done.observation.is_error)
@@ -264,7 +264,7 @@ impl StepCall {
 }
 
 impl Remark {
-    /// The reply, if it is one.
+    /// The reply, if this is one.
     pub fn replied(&self) -> Option<&Arc<Replied>> {
         match self {
             Self::Reply { replied, .. } => Some(replied),
@@ -298,7 +298,7 @@ impl Done {
 }
 
 impl Replied {
-    /// How it was read as a step, if it was.
+    /// The reading as a step, if it is one.
     pub fn stepped(&self) -> Option<&Stepped> {
         match &self.read {
             Reading::Step(stepped) => Some(stepped),
@@ -306,7 +306,7 @@ impl Replied {
         }
     }
 
-    /// The thought; the text, if it was not read as a step.
+    /// The thought, or the text if it was not read as a step.
     pub fn thought(&self) -> &str {
         let thought = self
             .stepped()
@@ -314,7 +314,7 @@ impl Replied {
         thought.unwrap_or(&self.reply.text)
     }
 
-    /// The outputs that it gave after the loop of steps, if it did.
+    /// The outputs after the loop of steps, if it contains them.
     pub fn outputs(&self) -> Option<&Values> {
         match &self.read {
             Reading::Outputs(outputs) => Some(outputs),
@@ -322,7 +322,7 @@ impl Replied {
         }
     }
 
-    /// The outputs that it holds, if it holds them.
+    /// The outputs in it, if any.
     pub fn committed(&self) -> Option<&Values> {
         match &self.read {
             Reading::Outputs(outputs) => Some(outputs),
@@ -335,7 +335,7 @@ impl Replied {
         }
     }
 
-    /// What was wrong with it, if it could not be read.
+    /// The problem, if it could not be read.
     pub fn problem(&self) -> Option<&str> {
         match &self.read {
             Reading::Unreadable { problem } => Some(problem),

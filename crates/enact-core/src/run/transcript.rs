@@ -9,23 +9,23 @@ use super::step::{Remark, Step, StepCall};
 use super::trajectory::COMPLETED;
 use crate::model::FinishReason;
 
-/// How many characters are shown of a reply that was cut off. Most of them go round in circles: a
-/// model that reads all of it goes on so, and pays for it.
+/// The number of characters to show of a reply that was cut off. It is mostly repetition, and a model
+/// that reads all of it continues it, at a cost.
 const SHOWN_OF_CUT_OFF: usize = 200;
-/// What a model is told whose reply was cut off because it repeats itself.
+/// The notice for a model whose reply was cut off for repeating itself.
 const REPEATS: &str = "You wrote the same text over and over, so your reply was stopped. Write each \
                        thing once.";
 
-/// Whether a transcript shows a step whose calls have not all given something.
+/// Whether a transcript includes a step with calls that have no result yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OpenStep {
-    /// For people: the step stands at the end, with what is known of its calls.
+    /// For people: the step is at the end, with what is known of its calls.
     Shown,
-    /// For prompts: the step joins the transcript once it is over.
+    /// For prompts: the step is added once it is complete.
     Hidden,
 }
 
-/// The conversation before the run and all that the run added.
+/// The earlier conversation and everything that the run added.
 pub(super) fn of(run: &Run, open: OpenStep) -> Vec<Entry> {
     let mut entries = run.started().history.entries().to_vec();
     entries.push(Entry::Inputs {
@@ -54,8 +54,8 @@ pub(super) fn of(run: &Run, open: OpenStep) -> Vec<Entry> {
     entries
 }
 
-/// The id under which native calls show outputs that no call committed. Each turn of a conversation
-/// has another, and the same conversation has the same ids again, so that a recording fits.
+/// The id with which native calls show outputs that no call committed. Each turn of a conversation
+/// has its own, and the same conversation has the same ids again, so that it matches a recording.
 fn own_id(run: &Run) -> String {
     let entries = run.started().history.entries().iter();
     let used: HashSet<&str> = entries
@@ -74,7 +74,7 @@ fn own_id(run: &Run) -> String {
     }
 }
 
-/// What a step adds to the transcript. A commit is told by the outputs at the end.
+/// What a step adds to the transcript. A commit is shown by the outputs at the end.
 pub(crate) fn stepped(step: &Step) -> Vec<Entry> {
     match step.outcome() {
         StepOutcome::Act => acted(step),
@@ -90,7 +90,7 @@ pub(crate) fn stepped(step: &Step) -> Vec<Entry> {
     }
 }
 
-/// The thought that a commit leaves in the transcript: none when the text was the answer itself.
+/// The thought that a commit adds to the transcript: none if the text was the answer itself.
 fn commit_thought(step: &Step) -> &str {
     if step.calls.is_empty() {
         ""
@@ -161,7 +161,7 @@ pub(crate) fn unreadable(replied: &Replied, problem: &str) -> [Entry; 2] {
         text.replace_range(end.., " …");
     }
     let problem = match reply.repeats {
-        // What reads replies sees one that is too long. The model is told why.
+        // Whatever reads replies sees that one is too long. The model sees why.
         true => format!("{REPEATS} {problem}"),
         false => problem.to_owned(),
     };
@@ -172,7 +172,7 @@ pub(crate) fn unreadable(replied: &Replied, problem: &str) -> [Entry; 2] {
 }
 
 fn said(text: String) -> Entry {
-    // A provider refuses an assistant message without content.
+    // Providers reject an assistant message without content.
     let text = if text.is_empty() {
         "(nothing)".to_owned()
     } else {

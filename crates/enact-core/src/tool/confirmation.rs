@@ -1,4 +1,4 @@
-//! Whether a person has to agree before a tool runs.
+//! Whether a person is asked before a tool runs.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -9,23 +9,23 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 type Policy = Arc<dyn Fn(&Values) -> bool + Send + Sync>;
 
-/// Whether a person has to agree before a tool runs. A tool declares it;
-/// [`Builder::confirmation`](crate::Builder::confirmation) sets it from outside.
+/// Whether a person is asked before a tool runs. Declared by the tool, or set by
+/// [`Builder::confirmation`](crate::Builder::confirmation).
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Confirmation {
-    /// Runs unasked.
+    /// Runs without asking.
     #[default]
     Never,
     /// Asks before every call.
     Always,
-    /// Asks before the calls whose arguments this function picks. See [`Confirmation::when`].
+    /// Asks before calls whose arguments match the function. See [`Confirmation::when`].
     When(Policy),
 }
 
 impl Confirmation {
-    /// Asks before the calls whose arguments the function picks. What it says of a call is written
-    /// down with the call, so a resumed run does not ask it again. If it panics, a person is asked.
+    /// Asks before calls for which the function returns true. The result is logged with the call, so
+    /// the function is not called again when a run is resumed. After a panic, a person is asked.
     ///
     /// ```
     /// use enact::tool::Confirmation;
@@ -39,7 +39,7 @@ impl Confirmation {
         Self::When(Arc::new(policy))
     }
 
-    /// Whether a call with these arguments needs a person.
+    /// Whether a call with these arguments needs approval.
     pub fn is_needed(&self, args: &Values) -> bool {
         match self {
             Self::Never => false,
@@ -50,7 +50,7 @@ impl Confirmation {
         }
     }
 
-    /// The one of two rules that asks more often; this one if they are of one sort.
+    /// The stricter of two rules; this one if they are of the same kind.
     pub(crate) fn or_stricter(self, other: &Self) -> Self {
         let rank = |rule: &Self| match rule {
             Self::Never => 0,
@@ -80,7 +80,7 @@ impl fmt::Debug for Confirmation {
     }
 }
 
-/// Two rules are equal when they are of one sort: functions cannot be compared.
+/// Rules are equal if they are of the same kind: functions can't be compared.
 impl PartialEq for Confirmation {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()
@@ -95,7 +95,7 @@ impl Serialize for Confirmation {
     }
 }
 
-/// A function cannot be written down: what is read back in its place always asks.
+/// Functions can't be serialised: the deserialised rule always asks.
 impl<'de> Deserialize<'de> for Confirmation {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match String::deserialize(from)?.as_str() {
