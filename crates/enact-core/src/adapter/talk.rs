@@ -1,5 +1,5 @@
-//! What a reply without a call is: an answer, the announcement of a call, or a call that could not
-//! be read.
+//! Classifies replies without a call: an answer, the announcement of a call, or a malformed
+//! call.
 
 use serde_json::Value;
 
@@ -8,18 +8,18 @@ use super::{calls, thinking};
 use crate::signature::Values;
 use crate::tool::ToolSpec;
 
-/// What a reply in plain words is.
+/// The kind of a reply in plain text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Talk {
-    /// It says something.
+    /// An answer.
     Answer,
-    /// It says what is to be done next.
+    /// It announces what to do next.
     Announcement,
-    /// It has the marks of a call, or of the result of one.
+    /// It looks like a call, or like the result of one.
     Call,
 }
 
-/// Marks that only calls and their results have, with commas between them.
+/// Marks that only calls and their results have, separated by commas.
 const MARKS: &str = "\
     <tool_call, </tool_call, <tool_response, </tool_response, <tool_result, <function=, \
     <function_call, <|python_tag|>, <|tool_call, [tool_calls], [tool_call], ```tool_code, \
@@ -27,20 +27,20 @@ const MARKS: &str = "\
     [args]{, <arg_key>, <invoke name=, <function_results, <next_tool_name>, \
     <next_tool_args>, [[ ## next_tool, [[ ## next_thought, <｜dsml｜";
 
-/// Words by which one says what one is about to do, with commas between them.
+/// Phrases that announce an intention, separated by commas.
 const INTENTIONS: &str = "\
     i will, i'll, i’ll, i shall, i am going to, i'm going to, i’m going to, i need to, \
     i should, i have to, i can use, i would, let me, let's, let’s, we will, we need to, \
     we should, we can use, next step is to";
 
-/// What one is about to do with a tool, with commas between the words.
+/// Verbs for using a tool, separated by commas.
 const DEEDS: &str = "\
     use, using, call, calling, invoke, run, execute, search, look, find, calculate, \
     compute, check, fetch, query, read, open, get, retrieve, determine, gather, start, \
     proceed, try, submit, convert";
 
-/// Tells an answer from the announcement of a call. When in doubt it is an answer: an announcement
-/// says so in its last sentence, which has an intention and either a tool or what one does with one.
+/// Distinguishes an answer from the announcement of a call. In doubt it is an answer: the last sentence
+/// of an announcement has an intention and either a tool or a verb for using one.
 pub(crate) fn read(tooling: &Tooling, text: &str) -> Talk {
     let text = thinking::spoken(text).text.trim();
     let lower = text.to_lowercase();
@@ -72,8 +72,8 @@ pub(crate) fn read(tooling: &Tooling, text: &str) -> Talk {
     }
 }
 
-/// Whether the whole text can only be meant for a tool: a value without a content, a call of a tool
-/// that does not exist, or words for one that does.
+/// Whether the whole text can only be meant for a tool: a value without content, a call of an unknown
+/// tool, or text that addresses a known one.
 fn is_nothing_but_a_call(tooling: &Tooling, text: &str) -> bool {
     let bare = without_fence(text);
     if matches!(bare, "null" | "{}") {
@@ -85,7 +85,7 @@ fn is_nothing_but_a_call(tooling: &Tooling, text: &str) -> bool {
     is_call_list(bare) || tooling.specs.iter().any(|spec| is_addressed(spec, bare))
 }
 
-/// The arguments of a tool, or an object that names one and what it is given.
+/// The arguments of a tool, or an object that names one and its input.
 fn is_call_object(tooling: &Tooling, fields: &Values) -> bool {
     let mut callable = tooling
         .specs
@@ -125,8 +125,8 @@ fn is_call_list(text: &str) -> bool {
     !name.is_empty() && name.chars().all(is_part) && (args.is_empty() || names_argument)
 }
 
-/// Whether a text addresses a tool: `tool: …`, `/tool …`, `@tool …`, `<tool>…`. As a whole, and in
-/// the tool's own spelling: otherwise it is a sentence about it.
+/// Whether a text addresses a tool: `tool: …`, `/tool …`, `@tool …`, `<tool>…`. Only as a whole, and in the
+/// tool's own spelling: otherwise it is a sentence about the tool.
 fn is_addressed(spec: &ToolSpec, text: &str) -> bool {
     let is_one_line = !text.contains('\n');
     let after = |mark: &str| {
@@ -154,7 +154,7 @@ pub(super) fn without_fence(text: &str) -> &str {
     inside.strip_suffix("```").unwrap_or(inside).trim()
 }
 
-/// Whether a text begins an object and does not come to its end.
+/// Whether a text starts an object and doesn't complete it.
 fn is_broken_object(text: &str) -> bool {
     let inside = text.trim_start_matches('`').trim_start();
     let inside = inside.strip_prefix("json").unwrap_or(inside).trim_start();
@@ -162,11 +162,11 @@ fn is_broken_object(text: &str) -> bool {
     inside.starts_with('{') && serde_json::from_str::<serde_json::Value>(inside).is_err()
 }
 
-/// Whether a line is a labelled action, or a call of a tool as code.
+/// Whether a line is a labelled action, or a call as code.
 fn is_call_line(tooling: &Tooling, lower: &str) -> bool {
     lower.lines().any(|line| {
         let line = line.trim_start_matches(['*', '#', '>', ' ', '`', '[', '-', '@', '/']);
-        // `result = tool(…)` and `print(tool(…))` are calls as well.
+        // `result = tool(…)` and `print(tool(…))` are also calls.
         let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let line = match line.split_once('=') {
             Some((name, value)) if is_name(name.trim()) => value.trim_start(),
@@ -185,14 +185,14 @@ fn is_call_line(tooling: &Tooling, lower: &str) -> bool {
     })
 }
 
-/// The last sentence that says something.
+/// The last sentence with content.
 fn last_sentence(text: &str) -> &str {
     let ends = |c: char| matches!(c, '.' | '!' | '?' | '\n' | ':' | '…');
     let mut sentences = Vec::new();
     let mut start = 0;
     for (at, c) in text.char_indices() {
         let next = at + c.len_utf8();
-        // A point inside a number or a name ends nothing; a quote may close behind one.
+        // A dot inside a number or a name ends no sentence; a closing quote may follow one.
         let rest = text[next..].trim_start_matches(['"', '\'', '”', '’', ')', ']', '*']);
         let is_end = rest.chars().next().is_none_or(char::is_whitespace);
         if ends(c) && is_end {
@@ -205,7 +205,7 @@ fn last_sentence(text: &str) -> &str {
     sentences.into_iter().rev().find(says).unwrap_or_default()
 }
 
-/// Where words stand in a text, as whole words.
+/// The positions of a phrase in a text, as whole words.
 fn find_words(text: &str, words: &str) -> Option<usize> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(words).map(|(at, _)| at).find(|at| {

@@ -1,4 +1,4 @@
-//! Functions of the user's that have a say in a run.
+//! Custom functions that affect a run.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,20 +7,20 @@ use std::sync::Arc;
 use crate::react::Verdict;
 use crate::run::{Call, Observation, TraceStep};
 
-/// A function of the user's.
+/// A custom function.
 pub(crate) struct Hook<F: ?Sized>(pub(crate) Arc<F>);
 
-/// A user's own condition for ending the loop.
+/// A custom condition that ends the loop.
 pub(crate) type Condition = Hook<dyn Fn(&TraceStep) -> bool + Send + Sync>;
 
-/// Looks at every call before it is written down.
+/// Inspects calls before they are logged.
 pub(crate) type BeforeCall = Hook<dyn Fn(&Call) -> Verdict + Send + Sync>;
 
-/// Looks at what a call gave before it is written down.
+/// Inspects results before they are logged.
 pub(crate) type AfterCall = Hook<dyn Fn(&Call, Observation) -> Observation + Send + Sync>;
 
 impl Condition {
-    /// Whether it ends the loop. One that panics does: nobody knows what it would have said.
+    /// Whether it ends the loop. After a panic it does, since the result is unknown.
     pub(super) fn holds(&self, step: &TraceStep) -> bool {
         catch_unwind(AssertUnwindSafe(|| (self.0)(step))).unwrap_or(true)
     }
@@ -33,8 +33,8 @@ impl BeforeCall {
 }
 
 impl AfterCall {
-    /// What is observed. Where the check fails, nobody knows whether the model may see what the
-    /// call gave, so it does not.
+    /// The observation. If the check fails, the model doesn't see the result, since it is unknown whether it
+    /// may.
     pub(super) fn apply(&self, call: &Call, observation: Observation) -> Observation {
         let changed = catch_unwind(AssertUnwindSafe(|| (self.0)(call, observation)));
         changed.unwrap_or_else(|_| {

@@ -1,4 +1,4 @@
-//! What keeps secrets out of a run: nothing is written down with one in it.
+//! Keeps secrets out of a run.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use crate::model::Secrets;
 use crate::run::{Event, Record, Run, redacted_tools};
 use crate::tool::ToolSpec;
 
-/// Keeps secrets out of what is written down, and of what a model is heard to say.
+/// Keeps secrets out of the log and out of replies.
 pub struct Redacted<E> {
     inner: E,
     secrets: Secrets,
 }
 
 impl<E: Effects> Redacted<E> {
-    /// Keeps these secrets out.
+    /// Sets the secrets to keep out.
     pub fn new(inner: E, secrets: Secrets) -> Self {
         Self { inner, secrets }
     }
@@ -37,8 +37,8 @@ impl<E: Effects> Effects for Redacted<E> {
         })
     }
 
-    /// Servers quote keys back to whoever sent a wrong one. And what is said about a reply that cannot
-    /// be read quotes parts of it: half a secret would not be found afterwards.
+    /// Servers quote a wrong key in their errors. Descriptions of an unparsable reply quote parts of it: part
+    /// of a secret would not be recognised afterwards.
     fn ask<'a>(&'a self, asking: Asking<'a>) -> Effect<'a, Answered> {
         Box::pin(async move {
             let Answered { outcome, took } = self.inner.ask(asking).await?;

@@ -1,4 +1,4 @@
-//! The one place where tools are executed.
+//! The only place where tools are executed.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -17,10 +17,10 @@ use crate::react::ToolCall;
 use crate::run::{Call, Observation, Run};
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput};
 
-/// How long a tool may take to let go of a call.
+/// How long a tool can take to release a call.
 const LETTING_GO: Duration = Duration::from_secs(10);
 
-/// A call with all that it needs to run.
+/// A call with everything that it needs to run.
 pub(super) struct ReadyCall {
     call: Arc<Call>,
     tool: Option<Arc<dyn Tool>>,
@@ -33,7 +33,7 @@ pub(super) struct ReadyCall {
 impl ReadyCall {
     pub(super) fn new(local: &Local, run: &Run, planned: ToolCall) -> Self {
         let tool = local.tool(&planned.call.name);
-        // Whatever led here, a call runs with the tool that it was approved for, or not at all.
+        // In any case, a call runs only with the tool that it was approved for.
         let is_current = planned.tools == run.tools_record() && local.are_known(run);
         let is_approved_tool = match (&tool, is_current) {
             (Some(_), true) => true,
@@ -51,14 +51,14 @@ impl ReadyCall {
         }
     }
 
-    /// Lets go of a call that will not be resumed.
+    /// Releases a call that won't be resumed.
     pub(super) async fn let_go(self) {
         if let Some(tool) = self.tool {
             let_go(&*tool, self.context).await;
         }
     }
 
-    /// What comes of a call for which the run has no time left.
+    /// The result of a call for which the run has no time left.
     pub(super) async fn give_up(self, began: Instant) -> Done {
         let name = &self.call.name;
         let text = format!("Error executing {name}: given up, the time of the run is over");
@@ -91,7 +91,7 @@ impl ReadyCall {
         }
         let timeout = tool.spec().timeout;
         context.deadline = began.checked_add(timeout).map(Instant::into_std);
-        // Only who looks at the call afterwards needs the arguments twice.
+        // The arguments are only cloned if they are needed afterwards.
         let args = match &after_call {
             Some(_) => call.args.clone(),
             None => match Arc::get_mut(call) {
@@ -146,7 +146,7 @@ impl ReadyCall {
     }
 }
 
-/// What a tool is told about a call.
+/// The context of a call.
 fn context(local: &Local, run: &Run, planned: ToolCall) -> ToolContext {
     let context = ToolContext::of_call(planned.call.id.clone(), planned.idempotency_key);
     let mut context = context.with_secrets(local.secrets.clone());
@@ -176,7 +176,7 @@ fn context(local: &Local, run: &Run, planned: ToolCall) -> ToolContext {
 
 async fn let_go(tool: &dyn Tool, context: ToolContext) {
     let work = AssertUnwindSafe(async { tool.abandon(context).await }).catch_unwind();
-    // Whoever does not manage it, or panics over it, has had the chance.
+    // A tool that times out or panics here has had its chance.
     let _ = tokio::time::timeout(LETTING_GO, work).await;
 }
 
@@ -206,7 +206,7 @@ fn failed(name: &str, error: &ToolError, failure: Failure) -> (Observation, Opti
     (observation, Some(failure))
 }
 
-/// What a panic said. Never where: the model has no use for paths.
+/// The message of a panic, without its location: models don't need paths.
 fn panic_text(panic: &(dyn Any + Send)) -> String {
     let said = panic
         .downcast_ref::<&str>()

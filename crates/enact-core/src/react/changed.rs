@@ -8,11 +8,11 @@ use crate::run::{Event, TerminationReason};
 use crate::tool::ToolSpec;
 
 impl RunState {
-    /// The event that says that the tools are now these; none if they are as they were. The tools
-    /// are told as the log tells them, without secrets.
+    /// The event for changed tools; none if they are unchanged. The tools are compared in the form of the
+    /// log, without secrets.
     ///
     /// # Errors
-    /// When they cannot be the tools of an agent.
+    /// If they can't be the tools of an agent.
     pub fn tools_changed(&self, tools: Vec<ToolSpec>) -> Result<Option<Event>, ProgramError> {
         if self.run.tools_at(self.seen.at) == tools {
             return Ok(None);
@@ -31,7 +31,7 @@ impl RunState {
                 return;
             }
         };
-        // Whatever was answered was answered by other tools.
+        // Earlier answers came from earlier tools.
         self.progress.forget();
         self.program = Arc::new(changed);
         self.rebuild_step_prompt();

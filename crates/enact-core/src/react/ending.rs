@@ -1,5 +1,5 @@
-//! How a run comes to its outputs when its loop of steps is over: the model is told to submit them,
-//! and if that fails they are extracted from the trajectory.
+//! Determines the outputs after the loop of steps: the model is asked to submit them, and if that fails
+//! they are extracted from the trajectory.
 
 use super::compact;
 use super::state::{Phase, RunState};
@@ -8,12 +8,12 @@ use crate::adapter::describe::{names, quoted};
 use crate::model::Prompt;
 use crate::run::{Event, Notice, PredictorName, TerminationReason};
 
-/// How long the texts of a trajectory may be where a budget has no room for all of it.
+/// The maximum length of texts in a trajectory if a budget has no room for all of it.
 const CLIPS: [usize; 3] = [2_000, 300, 40];
 
 impl RunState {
-    /// Tells the model to submit its outputs, on the same transcript: its beginning has been paid for,
-    /// and nothing is left out. Where that cannot be, they are extracted.
+    /// Asks the model to submit its outputs, with the same transcript: it is complete, and its beginning is
+    /// cached. If that is not possible, they are extracted.
     pub(super) fn enter_answer(&mut self, reason: TerminationReason) {
         self.answering = Some(reason);
         if !self.can_demand() {
@@ -24,23 +24,23 @@ impl RunState {
     }
 
     pub(super) fn can_demand(&self) -> bool {
-        // An extraction must still be possible afterwards.
+        // There must be room for an extraction afterwards.
         let room = self.room(PredictorName::Step, &self.step_prompt);
-        // Without a step there is no transcript to go on with.
+        // Without steps, there is no transcript to continue.
         self.steps_taken() > 0
             && self.program.completion == Completion::Submit
-            // A prompt that did not fit fits no better with a notice.
+            // A prompt that did not fit won't fit with a notice.
             && self.overflow.attempts() == 0
             && room.is_ok()
     }
 
-    /// The declared outputs, as a model is told of them.
+    /// The declared outputs as a model sees them.
     pub(super) fn output_names(&self) -> String {
         quoted(names(self.program.declared.outputs()))
     }
 
-    /// Asks for the outputs, from as much of the trajectory as there is room for: the last reply and
-    /// what its calls gave may be longer than what was kept free for the answer.
+    /// Requests the outputs with as much of the trajectory as there is room for: the last reply and its
+    /// results may be longer than what was reserved for the answer.
     pub(super) fn enter_extract(&mut self, reason: TerminationReason) {
         let render = |clip| {
             self.render(

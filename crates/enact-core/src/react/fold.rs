@@ -1,4 +1,4 @@
-//! Taking events into the state of a run.
+//! Applies events to the state of a run.
 
 use super::compact;
 use super::refusal::Recovery;
@@ -11,17 +11,17 @@ use crate::run::{
 use crate::signature::Values;
 
 impl RunState {
-    /// Takes an event into the state. The record's position must be the next one.
+    /// Applies an event. The position of the record must be the next one.
     pub fn apply(&mut self, record: Record) {
         self.take(record);
         self.refresh_step_prompt();
     }
 
-    /// Takes the events of an earlier process into the state.
+    /// Applies the events of an earlier process.
     pub(super) fn apply_all(&mut self, records: impl IntoIterator<Item = Record>) {
         for record in records {
             self.take(record);
-            // Only budgets look at the prompts of past steps.
+            // Only budgets depend on the prompts of past steps.
             if self.is_measured() {
                 self.refresh_step_prompt();
             }
@@ -35,7 +35,7 @@ impl RunState {
         self.finish_step_if_done();
     }
 
-    /// Takes in what a record changed.
+    /// Applies a change in the run.
     fn fold(&mut self, change: Change) {
         match change {
             Change::Step => self.fold_step(),
@@ -69,7 +69,7 @@ impl RunState {
                 self.told.insert(about);
                 self.extend_step_prompt(&[transcript::noticed(&text)]);
                 match self.answering {
-                    // The notice itself may have taken the room.
+                    // The notice itself may have used up the room.
                     Some(reason) if !self.can_demand() => self.enter_extract(reason),
                     Some(reason) => self.phase = Phase::Demand(reason),
                     None => self.continue_loop(),
@@ -84,7 +84,7 @@ impl RunState {
         }
     }
 
-    /// Takes in a reply that is no step.
+    /// Applies a reply that is not a step.
     fn fold_reply(&mut self, replied: &Replied) {
         self.spend(replied);
         match &replied.read {
@@ -203,7 +203,7 @@ impl RunState {
         }
     }
 
-    /// The last step joins the prompt.
+    /// Adds the last step to the prompt.
     fn show_last_step(&mut self) {
         let entries = self
             .last_step()
@@ -212,7 +212,7 @@ impl RunState {
         self.extend_step_prompt(&entries);
     }
 
-    /// Why a run ends that came to its outputs by itself: to say that the task failed is no success.
+    /// Why a run with outputs ended: an announced failure is not a success.
     fn reason_of(&self, thought: &str, outputs: &Values) -> TerminationReason {
         let rules = &self.started().rules;
         let said = outputs.values().filter_map(serde_json::Value::as_str);
@@ -244,7 +244,7 @@ impl RunState {
         }
     }
 
-    /// What becomes of a call that nobody has to agree to: some are answered from the log.
+    /// The state of a call that needs no approval: some are answered from the log.
     fn plan_unasked(&self, call: &Call) -> CallStatus {
         let spec = self.program.tool(&call.name).map(|(spec, _)| spec);
         if spec.is_some_and(|spec| spec.reads_record) {
@@ -315,7 +315,7 @@ impl RunState {
             _ => None,
         };
         self.overflow.count();
-        // A summary is a request, too.
+        // A summary is also a request.
         let room = self.room(PredictorName::Summarise, &self.step_prompt);
         if let (Some(covers), Ok(_)) = (compact::plan(self, self.overflow), room) {
             self.phase = Phase::Summarise { covers, then };
@@ -332,7 +332,7 @@ impl RunState {
         self.phase = Phase::Record(Event::failed(TerminationReason::TokenBudget, message));
     }
 
-    /// A summary takes the place of what it covers.
+    /// A summary replaces what it covers.
     fn take_summary(&mut self) {
         let Phase::Summarise { then, .. } = self.phase else {
             return;
@@ -345,7 +345,7 @@ impl RunState {
         }
     }
 
-    /// A step whose calls are all done joins the transcript.
+    /// Adds a step whose calls are complete to the transcript.
     fn finish_step_if_done(&mut self) {
         let Phase::Act(calls) = &self.phase else {
             return;
@@ -375,7 +375,7 @@ impl RunState {
         self.phase = Phase::Record(Event::loop_ended(reason));
     }
 
-    /// Goes on with the next step, unless a limit is reached.
+    /// Continues with the next step, unless a limit is reached.
     pub(super) fn continue_loop(&mut self) {
         let limits = self.started().limits;
         let ending = if self.bad_in_row > limits.max_repairs {

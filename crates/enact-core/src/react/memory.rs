@@ -1,15 +1,15 @@
-//! The tool that keeps notes for a run. What it keeps are its calls, which stand in the log.
+//! The tool for the notes of a run. The notes are its calls, which are stored in the log.
 
 use serde_json::{Value, json};
 
 use super::state::RunState;
 use crate::run::{Call, Observation};
 
-/// What a call that keeps something is told.
+/// The result of a call that stores a note.
 const KEPT: &str = "kept";
 
 impl RunState {
-    /// What the tool that keeps notes gives for a call: all of them, unless it brings one.
+    /// The result of a call: all notes, unless it stores one.
     pub(super) fn remember(&self, call: &Call) -> Observation {
         if text(&call.args).is_some() {
             return Observation::value(KEPT);

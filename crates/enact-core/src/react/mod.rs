@@ -1,8 +1,8 @@
-//! The pure core: what a run does next, as a function of its log alone.
+//! The pure core: what a run does next, as a function of its log.
 //!
-//! [`RunState`] folds events ([`RunState::apply`]) and says what comes next
-//! ([`RunState::next`]). It does no I/O and reads no clock; drivers do what it says and write
-//! down what came of it. Everything that leaves it is data.
+//! [`RunState`] folds events ([`RunState::apply`]) and returns what comes next ([`RunState::next`]). It
+//! does no I/O and reads no clock; drivers carry out what it returns and record the result. Everything
+//! that it returns is data.
 
 mod answers;
 mod asides;

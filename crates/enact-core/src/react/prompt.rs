@@ -1,4 +1,4 @@
-//! The prompt of the steps: what it shows of the transcript.
+//! The prompt of the steps: its view of the transcript.
 
 use std::borrow::Cow;
 
@@ -26,14 +26,14 @@ impl RunState {
         }
     }
 
-    /// Makes the prompt of the steps anew if older thoughts have left it.
+    /// Rebuilds the prompt of the steps if older thoughts have to be removed.
     pub(super) fn refresh_step_prompt(&mut self) {
         if std::mem::take(&mut self.prompt_is_stale) {
             self.rebuild_step_prompt();
         }
     }
 
-    /// Makes the prompt of the steps anew.
+    /// Rebuilds the prompt of the steps.
     pub(super) fn rebuild_step_prompt(&mut self) {
         if let Some(step) = &self.program.step {
             let entries = self.run.transcript();

@@ -1,15 +1,15 @@
-//! The tool that shows what a prompt left out of an observation. Its answers are read from the log.
+//! The tool that shows what a prompt left out of an observation. Its results are read from the log.
 
 use serde_json::json;
 
 use super::state::RunState;
 use crate::run::{Call, Observation};
 
-/// Characters that it shows at once unless asked for fewer.
+/// The number of characters to show at once by default.
 const PAGE: usize = 4_000;
 
 impl RunState {
-    /// How the rest of an observation can be read, if the agent has the tool for it.
+    /// How to read the rest of an observation, if the agent has the tool for it.
     pub(super) fn reading_hint(&self, call_id: &str) -> Option<String> {
         let mut specs = self.program.tool_specs();
         let reader = specs.find(|spec| spec.reads_record)?;
@@ -19,7 +19,7 @@ impl RunState {
         ))
     }
 
-    /// What the reading tool gives for a call.
+    /// The result of a call of the reading tool.
     pub(super) fn read_record(&self, call: &Call) -> Observation {
         let wanted = call.args.get("call_id").and_then(|id| id.as_str());
         let wanted = wanted.unwrap_or_default();

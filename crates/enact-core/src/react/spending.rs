@@ -1,4 +1,4 @@
-//! What a run has spent, and whether there is room for another request.
+//! The usage of a run, and whether there is room for another request.
 
 use std::time::Duration;
 
@@ -6,34 +6,34 @@ use super::state::{ModelCall, Next, Phase, RunState};
 use crate::model::{ModelErrorKind, Prompt, Request, ResponseFormat, Usage};
 use crate::run::{Event, Notice, PredictorName, Replied, TerminationReason};
 
-/// Fewer bytes than a token has in almost any text, so that tokens are rather over- than
-/// underestimated.
+/// Fewer bytes than a token has in almost any text, so that estimates are rather too
+/// high.
 const BYTES_PER_TOKEN: usize = 3;
-/// The reply of the final answer, and what its prompt holds beyond that of a step.
+/// Tokens for the reply with the final answer, and for what its prompt adds to that of a step.
 const ANSWER_TOKENS: u64 = 512;
 const ANSWER_PROMPT_TOKENS: u64 = 300;
-/// What a demand to submit that fails adds to the prompt of the final answer.
+/// Tokens that a failed demand to submit adds to the prompt of the final answer.
 const DEMAND_TOKENS: u64 = 256;
-/// No reply of fewer tokens is worth asking for.
+/// A reply with fewer tokens is not worth a request.
 const SMALLEST_REPLY: u64 = 64;
 
-/// What a run has spent so far.
+/// The usage of a run so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Spent {
     pub(super) cost: f64,
-    /// Of models and tools. Waiting for people does not count.
+    /// The time of models and tools. Waiting for people doesn't count.
     pub(super) time: Duration,
     pub(super) tool_calls: u32,
-    /// The tokens of the last step's prompt, and its bytes then.
+    /// The tokens of the last step's prompt, and its size in bytes at that time.
     known: Option<(u64, usize)>,
 }
 
-/// How many tokens a reply may have, if that is limited; or the budget that leaves no room for the
+/// The maximum number of tokens of a reply, if it is limited; or the budget that leaves no room for the
 /// request.
 pub(super) type Room = Result<Option<u64>, TerminationReason>;
 
 impl RunState {
-    /// Takes a reply into account.
+    /// Adds a reply.
     pub(super) fn spend(&mut self, replied: &Replied) {
         let (predictor, usage) = (replied.predictor, replied.reply.usage);
         self.spent.time = self.spent.time.saturating_add(replied.duration);
@@ -45,13 +45,13 @@ impl RunState {
         }
     }
 
-    /// The step prompt was made anew: what is known of the old one does not count.
+    /// The step prompt was rebuilt: what is known of the old one no longer applies.
     pub(super) fn forget_prompt_size(&mut self) {
         self.spent.known = None;
     }
 
-    /// How many tokens a prompt has at most: by its bytes, or by what the provider counted for its
-    /// beginning, whichever is more.
+    /// The maximum number of tokens of a prompt: by its size, or by the provider's count for its beginning,
+    /// whichever is larger.
     fn prompt_tokens(&self, predictor: PredictorName, prompt: &Prompt) -> u64 {
         let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
         let by_bytes = tokens(prompt.bytes() + self.frame_bytes);
@@ -63,8 +63,8 @@ impl RunState {
         }
     }
 
-    /// Whether a request may be made, and how long its reply may be, so that no budget is passed
-    /// and room is left for the final answer.
+    /// Whether a request is possible, and how long its reply can be, so that no budget is exceeded and there
+    /// is room for the final answer.
     pub(super) fn room(&self, predictor: PredictorName, prompt: &Prompt) -> Room {
         let limits = &self.started().limits;
         if !self.is_measured() {
@@ -73,7 +73,7 @@ impl RunState {
         let input = self.prompt_tokens(predictor, prompt);
         let (answer_input, answer) = match predictor {
             PredictorName::Extract => (0, 0),
-            // The answer's prompt shows what that of the steps shows.
+            // The prompt of the answer contains what that of the steps contains.
             _ => {
                 let shown = self.prompt_tokens(PredictorName::Step, &self.step_prompt);
                 let demand = self.answering.map_or(0, |_| DEMAND_TOKENS);
@@ -96,7 +96,7 @@ impl RunState {
                     - now.of(Usage::of_request(input, 0))
                     - then.of(Usage::of_request(answer_input, answer));
                 let one = now.of(Usage::of_request(0, 1));
-                // A model that costs nothing has room as long as nothing is overspent.
+                // A free model has room as long as nothing is overspent.
                 let affordable = match (left >= 0.0, one > 0.0) {
                     (false, _) => 0,
                     (true, false) => u64::MAX,
@@ -116,7 +116,7 @@ impl RunState {
         usage.input_tokens + usage.output_tokens
     }
 
-    /// How many tokens tools may spend on models of their own.
+    /// The tokens that tools can spend on models of their own.
     pub(super) fn tokens_left(&self) -> Option<u64> {
         let budget = self.started().limits.token_budget?;
         let answer = self.prompt_tokens(PredictorName::Step, &self.step_prompt)
@@ -125,7 +125,7 @@ impl RunState {
         Some(budget.saturating_sub(self.tokens_spent() + answer))
     }
 
-    /// How much money tools may spend on them.
+    /// The money that tools can spend on them.
     pub(super) fn money_left(&self) -> Option<f64> {
         let budget = self.started().limits.cost_budget?;
         let price = self.started().agent.prices.get(&PredictorName::Extract)?;
@@ -134,7 +134,7 @@ impl RunState {
         Some((budget - self.spent.cost - price.of(answer)).max(0.0))
     }
 
-    /// Keeps a reply within the room that there is.
+    /// Limits a reply to the remaining room.
     pub(super) fn confine(&self, predictor: PredictorName, mut request: Request) -> Request {
         if let Ok(Some(room)) = self.room(predictor, &request.prompt) {
             let room = u32::try_from(room).unwrap_or(u32::MAX);
@@ -150,7 +150,7 @@ impl RunState {
         limits.token_budget.is_some() || limits.cost_budget.is_some()
     }
 
-    /// Measures what a step's request carries beside its messages: tools and schema.
+    /// Measures what a step's request contains besides its messages: tools and schema.
     pub(super) fn measure_frame(&mut self) {
         if !self.is_measured() {
             return;
@@ -170,14 +170,14 @@ impl RunState {
         self.frame_bytes = tools.sum::<usize>() + schema;
     }
 
-    /// How long the loop of steps may still work.
+    /// The remaining time for the loop of steps.
     fn step_time_left(&self) -> Option<Duration> {
         let budget = self.started().limits.time_budget?;
         // The rest is for the final answer.
         Some((budget * 4 / 5).saturating_sub(self.spent.time))
     }
 
-    /// How long what comes next may take; `None` without a time budget.
+    /// The time limit for what comes next; `None` without a time budget.
     pub fn time_left(&self) -> Option<Duration> {
         match self.phase {
             Phase::Step | Phase::Act(_) | Phase::Judge(_) => self.step_time_left(),
@@ -192,7 +192,7 @@ impl RunState {
         Some(budget.saturating_sub(self.spent.time))
     }
 
-    /// The event for a model that did not answer in the time that was left.
+    /// The event for a model that didn't answer in the remaining time.
     pub fn out_of_time(&self) -> Event {
         let reason = TerminationReason::Timeout;
         match self.phase {
@@ -206,21 +206,21 @@ impl RunState {
         }
     }
 
-    /// The loop ended because its time was up: that time is spent.
+    /// The loop ended because its time was up: that time is used up.
     pub(super) fn spend_step_time(&mut self) {
         if let Some(left) = self.step_time_left() {
             self.spent.time = self.spent.time.saturating_add(left);
         }
     }
 
-    /// The model did not submit in its time: that time is spent.
+    /// The model didn't submit in its time: that time is used up.
     pub(super) fn spend_demand_time(&mut self) {
         if let Some(left) = self.time_left() {
             self.spent.time = self.spent.time.saturating_add(left);
         }
     }
 
-    /// The budget that leaves no room for another step, if one does.
+    /// The budget that leaves no room for another step, if any.
     pub(super) fn used_up(&self) -> Option<TerminationReason> {
         let limits = &self.started().limits;
         let calls = limits.max_tool_calls;
@@ -233,13 +233,13 @@ impl RunState {
         self.room(PredictorName::Step, &self.step_prompt).err()
     }
 
-    /// How many more tool calls may run.
+    /// The remaining number of tool calls.
     pub(super) fn calls_left(&self) -> u32 {
         let most = self.started().limits.max_tool_calls.unwrap_or(u32::MAX);
         most.saturating_sub(self.spent.tool_calls)
     }
 
-    /// What the model is told of a limit that is near, once for each.
+    /// The notices for limits that are near, once for each.
     pub(super) fn near_limit(&self) -> Option<(Notice, String)> {
         let (about, left) = self
             .near_limits()
@@ -249,7 +249,7 @@ impl RunState {
         Some((about, text))
     }
 
-    /// The limits that are near, with what is left.
+    /// The limits that are near, with the remaining amounts.
     fn near_limits(&self) -> impl Iterator<Item = (Notice, String)> {
         let limits = self.started().limits;
         let steps = limits.max_iterations.saturating_sub(self.steps_taken());
@@ -260,7 +260,7 @@ impl RunState {
             (self.spent.tool_calls > 0 && left <= (most / 5).max(1))
                 .then(|| (Notice::FewToolCalls, counted(u64::from(left), "tool call")))
         });
-        // A third of a budget, because a part is kept for the answer.
+        // A third of a budget, because a part is reserved for the answer.
         let tokens = limits.token_budget.and_then(|budget| {
             let left = budget.saturating_sub(self.tokens_spent());
             (left < budget / 3).then(|| (Notice::FewTokens, counted(left, "token")))

@@ -1,4 +1,4 @@
-//! The state of a run: a fold of its log, and what comes next.
+//! The state of a run: folded from its log, and what comes next.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -21,15 +21,15 @@ use crate::run::{
 /// What a driver has to do next.
 #[derive(Debug)]
 pub enum Next {
-    /// Write this down; nothing has to happen in the world.
+    /// Record this event, without an effect outside the log.
     Record(Event),
-    /// Ask a model, and hand the outcome to [`RunState::read`].
+    /// Ask a model, and pass the result to [`RunState::read`].
     Model(ModelCall),
-    /// Start these calls, each after its `ToolStarted` is written.
+    /// Start these calls, each after recording its `ToolStarted`.
     Tools(Vec<ToolCall>),
     /// Wait for a call that is running.
     Wait,
-    /// Ask the user's condition whether the loop is over after the last step.
+    /// Check the custom condition for ending the loop after the last step.
     Condition,
     /// Wait for a person: these questions are open, and nothing else can be done.
     Human(Vec<Question>),
@@ -37,50 +37,50 @@ pub enum Next {
     Done,
 }
 
-/// A request to a model on behalf of a predictor.
+/// A request to a model by a predictor.
 #[derive(Debug, Clone)]
 pub struct ModelCall {
-    /// Who asks.
+    /// The predictor.
     pub predictor: PredictorName,
-    /// What is asked.
+    /// The request.
     pub request: Request,
 }
 
-/// A tool call that is free to run.
+/// A tool call that can run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
     /// The call.
     pub call: Arc<Call>,
     /// The same for every attempt at this call, in every process.
     pub idempotency_key: String,
-    /// The record that lists the tools which the call was approved for.
+    /// The record of the tools for which the call was approved.
     pub tools: usize,
-    /// What a person answered to the questions of this call: question, answer.
+    /// The answers to questions of this call: question, answer.
     pub answers: Vec<(String, String)>,
-    /// How many tokens it may spend on models of its own, if that is limited.
+    /// The tokens that it can spend on models of its own, if they are limited.
     pub tokens_left: Option<u64>,
-    /// How much money, if that is limited.
+    /// The money that it can spend on them, if it is limited.
     pub money_left: Option<f64>,
-    /// How long it may take, beside the limit of its tool, if that is limited.
+    /// The time limit besides that of its tool, if any.
     pub time_left: Option<Duration>,
 }
 
 #[derive(Debug)]
 pub(super) enum Phase {
     Step,
-    /// This is to be written down; nothing has to happen in the world.
+    /// An event to record.
     Record(Event),
-    /// So is this: the model of the steps does no more than was thought.
+    /// The same: the model of the steps lacks a capability.
     Adapt(Event),
     Act(Vec<CallState>),
-    /// A model is asked whether the task is done.
+    /// A model judges whether the task is done.
     Judge(Prompt),
     Summarise {
         covers: usize,
-        /// Why the loop is over, if it is: then the outputs are to be extracted.
+        /// Why the loop ended, if it has: the outputs are to be extracted.
         then: Option<TerminationReason>,
     },
-    /// The loop is over, and the model is to submit its outputs on the same transcript.
+    /// The loop ended, and the model is to submit its outputs with the same transcript.
     Demand(TerminationReason),
     Extract {
         reason: TerminationReason,
@@ -90,38 +90,38 @@ pub(super) enum Phase {
     Ended,
 }
 
-/// What the log does not say of a call under way.
+/// The state of a current call that is not in the log.
 #[derive(Debug)]
 pub(super) struct CallState {
-    /// What will run, or ran: the planned call, or what a person made of it.
+    /// What will run, or ran: the planned call, or a person's edit.
     pub(super) call: Arc<Call>,
     pub(super) status: CallStatus,
     /// The record of the tools that it was made for, or that a person was asked about.
     pub(super) tools: usize,
     /// How often a person was asked again because the tool has changed.
     pub(super) asked_again: usize,
-    /// The questions that were asked about it.
+    /// The questions about it.
     pub(super) asked: usize,
-    /// The last of them, for when its answer is taken back before it was used.
+    /// The last of them, in case its answer is withdrawn before it is used.
     pub(super) answered: Option<usize>,
-    /// What a person answered to the tool's own questions.
+    /// The answers to the tool's own questions.
     pub(super) answers: Vec<(String, String)>,
     pub(super) was_started: bool,
-    /// What it gave is too large for a prompt, and is to be summarised.
+    /// Its result is too large for a prompt, and is to be summarised.
     pub(super) is_large: bool,
 }
 
 #[derive(Debug, PartialEq)]
 pub(super) enum CallStatus {
-    /// Has to be confirmed first.
+    /// Needs approval first.
     Unconfirmed,
     /// A person was asked this question of the run.
     Asked(usize),
-    /// What it gives is known without running it, and is to be written down.
+    /// Its result is known without running it, and has to be recorded.
     Settled(Box<Event>),
     Ready,
     Started,
-    /// Was started by a process that is gone: nobody knows whether it happened.
+    /// It was started by a process that has ended: it is unknown whether it happened.
     InDoubt,
     Done,
 }
@@ -134,16 +134,16 @@ pub struct RunState {
     pub(super) run: Run,
     pub(super) phase: Phase,
     pub(super) step_prompt: Prompt,
-    /// Whether the prompt has to be made anew, because older thoughts leave it.
+    /// Whether the prompt has to be rebuilt, because older thoughts are removed from it.
     pub(super) prompt_is_stale: bool,
     /// The ids of calls in the conversation so far.
     pub(super) ids: CallIds,
-    /// Replies in a row that could not be read or called nothing that exists.
+    /// Consecutive replies that could not be read or called nothing that exists.
     pub(super) bad_in_row: u32,
     pub(super) was_nudged: bool,
-    /// Replies in a row without a call.
+    /// Consecutive replies without a call.
     pub(super) without_call: u32,
-    /// Why the loop is over, once it is.
+    /// Why the loop ended, if it has.
     pub(super) answering: Option<TerminationReason>,
     pub(super) overflow: Overflow,
     /// What a person allowed for the rest of the run, by the name of the tool.
@@ -151,17 +151,17 @@ pub struct RunState {
     pub(super) seen: Seen,
     pub(super) spent: Spent,
     pub(super) progress: Progress,
-    /// What the model is to be told before the next step.
+    /// The notice for the model before the next step.
     pub(super) notices: VecDeque<(Notice, String)>,
-    /// What it was told.
+    /// The notices so far.
     pub(super) told: HashSet<Notice>,
-    /// Whether a model is to say how the task stands after the last step.
+    /// Whether a model is to judge the task after the last step.
     pub(super) is_unjudged: bool,
-    /// The steps after which the user's condition was asked.
+    /// The steps after which the custom condition was checked.
     pub(super) conditioned: u32,
-    /// Why the loop is to end after this step, for other reasons than a limit.
+    /// Why the loop is to end after this step, other than by a limit.
     pub(super) ending: Option<TerminationReason>,
-    /// What a step's request carries beside its messages, in bytes.
+    /// The size in bytes of what a step's request contains besides its messages.
     pub(super) frame_bytes: usize,
 }
 
@@ -208,8 +208,8 @@ impl RunState {
         Ok(state)
     }
 
-    /// The state of a run that an earlier process left: its log, read again. Calls that had
-    /// started and did not finish are in doubt.
+    /// The state of a run that an earlier process left, from its log. Calls that were started and didn't
+    /// finish are in doubt.
     pub fn resume(program: Arc<Program>, wording: Wording, run: Run) -> Result<Self, RunError> {
         let mut records = Vec::from(run).into_iter();
         let first = records.next().ok_or(RunError::NotStarted)?;
@@ -223,12 +223,12 @@ impl RunState {
         Ok(state)
     }
 
-    /// The log so far.
+    /// The run so far.
     pub fn run(&self) -> &Run {
         &self.run
     }
 
-    /// The log.
+    /// Converts to the run.
     pub fn into_run(self) -> Run {
         self.run
     }
@@ -238,28 +238,28 @@ impl RunState {
         self.answering.is_some()
     }
 
-    /// How many calls the step under way has.
+    /// The number of calls in the current step.
     pub fn calls_under_way(&self) -> usize {
         self.calls().len()
     }
 
-    /// Whether calls of a step are to be made or under way.
+    /// Whether calls of a step are waiting or running.
     pub fn is_acting(&self) -> bool {
         matches!(self.phase, Phase::Act(_))
     }
 
-    /// Reads along while a reply to this predictor is written.
+    /// A live reader for a reply to this predictor.
     pub fn live(&self, predictor: PredictorName) -> Box<dyn Live> {
         let task = self.program.predictor(predictor).task();
         self.wording.adapter(predictor).live(task)
     }
 
-    /// How many steps were taken.
+    /// The number of steps.
     pub fn steps_taken(&self) -> u32 {
         u32::try_from(self.run.steps().len()).unwrap_or(u32::MAX)
     }
 
-    /// The calls of the step under way.
+    /// The calls of the current step.
     pub(super) fn calls(&self) -> &[CallState] {
         match &self.phase {
             Phase::Act(calls) => calls,
@@ -274,29 +274,29 @@ impl RunState {
         }
     }
 
-    /// The call of this id in the step under way.
+    /// The call with this id in the current step.
     pub(super) fn call_mut(&mut self, id: &str) -> Option<&mut CallState> {
         self.calls_mut()
             .iter_mut()
             .find(|state| state.call.id == id)
     }
 
-    /// The step under way as the log tells it, or the last one.
+    /// The current step as in the log, or the last one.
     pub(super) fn last_step(&self) -> Option<&Step> {
         self.run.steps().last()
     }
 
-    /// Whether the user's condition is to be asked before the next step.
+    /// Whether the custom condition is to be checked before the next step.
     fn is_unconditioned(&self) -> bool {
         self.program.has_condition && self.conditioned < self.steps_taken()
     }
 
-    /// How the run began.
+    /// The start of the run.
     pub(super) fn started(&self) -> &Started {
         self.run.started()
     }
 
-    /// What comes next. A function of the log alone.
+    /// What comes next. A function of the log.
     pub fn next(&self) -> Next {
         match &self.phase {
             Phase::Step if self.is_unconditioned() => Next::Condition,
@@ -327,7 +327,7 @@ impl RunState {
         Next::Model(ModelCall { predictor, request })
     }
 
-    /// A prompt of its own for a predictor.
+    /// A separate prompt for a predictor.
     pub(super) fn render(&self, predictor: PredictorName, entries: &[Entry]) -> Prompt {
         let asking = self.program.predictor(predictor);
         asking.render(self.wording.adapter(predictor), entries)
@@ -374,7 +374,7 @@ impl RunState {
             }
         }
         if !ready.is_empty() {
-            // Those that run side by side share what is left.
+            // Concurrent calls share what is left.
             let tokens = self.tokens_left().map(|left| left / ready.len() as u64);
             let money = self.money_left().map(|left| left / ready.len() as f64);
             let time = self
@@ -395,7 +395,7 @@ impl RunState {
         }
     }
 
-    /// How long the calls of the last step took that gave something, side by side.
+    /// The duration of the last step's finished calls, which ran concurrently.
     pub(super) fn longest_call(&self) -> Duration {
         let calls = self.last_step().map_or(&[][..], |step| &step.calls);
         let done = calls.iter().filter_map(|call| call.done.as_ref());
@@ -415,7 +415,7 @@ impl RunState {
         }
     }
 
-    /// The calls that were started and have given nothing.
+    /// The calls that were started and have no result.
     pub fn open_calls(&self) -> Vec<ToolCall> {
         let calls = self.calls().iter().enumerate();
         calls
@@ -435,7 +435,7 @@ impl RunState {
 }
 
 impl CallStatus {
-    /// A call that gives this without running.
+    /// A call with this result, without running.
     pub(super) fn settled(call: &Call, observation: Observation) -> Self {
         Self::Settled(Box::new(Event::tool_decided(&call.id, observation)))
     }

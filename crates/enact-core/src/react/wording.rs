@@ -1,4 +1,4 @@
-//! How the predictors of a run are put into words.
+//! The adapters of a run's predictors.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::adapter::{Adapter, AdapterChoice};
 use crate::model::Capabilities;
 use crate::run::PredictorName;
 
-/// How the predictors of a run are put into words, and what their models can do.
+/// The adapters of a run's predictors, and the capabilities of their models.
 #[derive(Debug, Clone)]
 pub struct Wording {
     usual: Voice,
@@ -18,7 +18,7 @@ pub struct Wording {
 struct Voice {
     adapter: Arc<dyn Adapter>,
     capabilities: Capabilities,
-    /// Whether another adapter may take its place.
+    /// Whether another adapter can replace it.
     is_auto: bool,
 }
 
@@ -31,7 +31,7 @@ impl Voice {
         }
     }
 
-    /// With a model that turned out to do no more than this.
+    /// With a model that only has these capabilities.
     fn lower(&mut self, capabilities: Capabilities) {
         self.capabilities = capabilities;
         if self.is_auto {
@@ -41,7 +41,7 @@ impl Voice {
 }
 
 impl Wording {
-    /// All in the same words.
+    /// One adapter for all predictors.
     pub fn new(choice: &AdapterChoice, capabilities: Capabilities) -> Self {
         Self {
             usual: Voice::new(choice, capabilities),
@@ -49,7 +49,7 @@ impl Wording {
         }
     }
 
-    /// The same, with other words for this predictor.
+    /// Sets another adapter for this predictor.
     #[must_use]
     pub fn with(
         mut self,
@@ -78,20 +78,20 @@ impl Wording {
         self.of(predictor).capabilities
     }
 
-    /// Whether a predictor of `auto` calls natively, so that it could do so in text.
+    /// Whether a predictor with `auto` calls natively, and could do so in text.
     pub(super) fn may_write_calls(&self, predictor: PredictorName) -> bool {
         let voice = self.of(predictor);
         voice.is_auto && voice.capabilities.tools
     }
 
-    /// The adapter that a predictor would have with a model that does no more than this.
+    /// The adapter of a predictor for a model with only these capabilities.
     pub(super) fn adapter_with(&self, predictor: PredictorName, can: Capabilities) -> String {
         let mut voice = self.of(predictor).clone();
         voice.lower(can);
         voice.adapter.name().to_owned()
     }
 
-    /// A predictor's model does no more than this; neither does that of others with the same words.
+    /// Reduces the capabilities of a predictor's model, and of others with the same adapter.
     pub(super) fn lower(&mut self, predictor: PredictorName, capabilities: Capabilities) {
         let before = self.of(predictor).adapter.name().to_owned();
         for voice in self.others.values_mut() {
@@ -102,7 +102,7 @@ impl Wording {
         self.of_mut(predictor).lower(capabilities);
     }
 
-    /// A predictor is not held to a schema any more.
+    /// Stops enforcing a response schema for a predictor.
     pub(super) fn drop_schema(&mut self, predictor: PredictorName) {
         let voice = self.of_mut(predictor);
         voice.capabilities = voice.capabilities.with_response_schema(false);
