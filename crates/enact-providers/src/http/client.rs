@@ -1,4 +1,4 @@
-//! The client of all protocols: what is set on it, whatever it speaks.
+//! The client for all protocols: its settings.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,13 +15,13 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{Address, Exchange, Protocol, Service};
 
-/// Shorter words of a header are no tokens.
+/// Shorter words in a header are not tokens.
 const MIN_TOKEN_LENGTH: usize = 8;
 
 /// A model behind a server: [`OpenAi`](crate::OpenAi), [`Anthropic`](crate::Anthropic) or
 /// [`Genai`](crate::Genai).
 ///
-/// Requests to loopback addresses never go through a proxy, and redirects are not followed.
+/// Requests to loopback addresses never use a proxy, and redirects are not followed.
 #[derive(Clone)]
 pub struct Client<S> {
     pub(crate) model: String,
@@ -29,15 +29,15 @@ pub struct Client<S> {
     pub(crate) api_key: Option<SecretString>,
     headers: HeaderMap,
     pub(crate) timeouts: Timeouts,
-    /// How many bytes a reply holds at most, if that is not left to the tokens asked for.
+    /// The maximum size of a reply in bytes, unless derived from the token limit.
     pub(super) max_reply_bytes: Option<usize>,
     capabilities: Capabilities,
     pub(crate) service: S,
-    /// Made with the first request: it depends on the address and the timeouts.
+    /// Created with the first request: it depends on the address and the timeouts.
     line: OnceLock<Line>,
 }
 
-/// What requests are sent by, and where to.
+/// The HTTP client, and the address.
 #[derive(Clone)]
 pub(crate) struct Line {
     pub(crate) http: reqwest::Client,
@@ -45,17 +45,17 @@ pub(crate) struct Line {
 }
 
 impl<P: Protocol> Client<P> {
-    /// A model at the provider's own address, without a key.
+    /// Creates a client for the provider's own address, without a key.
     pub fn new(model: impl Into<String>) -> Self {
         let address = Address::public(P::HOST, P::ENDPOINT);
         Self::of(model, address, Capabilities::FULL, P::default())
     }
 
-    /// A model with the address and the key that the environment names: `OPENAI_BASE_URL` and
-    /// `OPENAI_API_KEY`, or `ANTHROPIC_BASE_URL` and `ANTHROPIC_API_KEY`. Any may be unset.
+    /// Creates a client with the address and the key in the environment: `OPENAI_BASE_URL` and
+    /// `OPENAI_API_KEY`, or `ANTHROPIC_BASE_URL` and `ANTHROPIC_API_KEY`. Each of them can be unset.
     ///
     /// # Errors
-    /// When the variable of the address holds no URL.
+    /// If the variable for the address contains no URL.
     pub fn from_env(model: impl Into<String>) -> Result<Self, ModelError> {
         Self::from_variables(model, |name| std::env::var(name).ok())
     }
@@ -78,19 +78,19 @@ impl<P: Protocol> Client<P> {
         Ok(client)
     }
 
-    /// The same with another bound on the bytes of a reply's text, reasoning and calls:
-    /// [`max_reply_bytes`](enact_core::model::max_reply_bytes) unless told. A longer one is cut off.
+    /// Sets the maximum size in bytes of a reply's text, reasoning and calls. Default:
+    /// [`max_reply_bytes`](enact_core::model::max_reply_bytes). A longer reply is cut off.
     #[must_use]
     pub fn with_max_reply_bytes(mut self, bytes: usize) -> Self {
         self.max_reply_bytes = Some(bytes);
         self
     }
 
-    /// The same with a header on every request. It replaces one of the same name, also one that
-    /// the client would send itself. The value is kept as a secret.
+    /// Adds a header to every request. It replaces one with the same name, including headers of the
+    /// client. The value is kept secret.
     ///
     /// # Errors
-    /// When the name or the value cannot stand in a header.
+    /// If the name or the value is not valid in a header.
     pub fn with_header(
         mut self,
         name: impl AsRef<str>,
@@ -131,10 +131,10 @@ impl<S: Service> Client<S> {
         }
     }
 
-    /// The same at another server, such as `http://localhost:8080/v1`.
+    /// Sets the address of the server, such as `http://localhost:8080/v1`.
     ///
     /// # Errors
-    /// When this is not an `http` or `https` URL.
+    /// If this is not an `http` or `https` URL.
     pub fn with_base_url(mut self, base_url: impl AsRef<str>) -> Result<Self, ModelError> {
         self.address = S::address(base_url.as_ref())?;
         self.line = OnceLock::new();
@@ -142,20 +142,20 @@ impl<S: Service> Client<S> {
         Ok(self)
     }
 
-    /// The same with a key.
+    /// Sets the key.
     #[must_use]
     pub fn with_api_key(self, key: impl Into<String>) -> Self {
         self.with_secret(key.into().into())
     }
 
     pub(crate) fn with_secret(mut self, key: SecretString) -> Self {
-        // Keys read from files end in a line break, which no header can carry.
+        // Keys from files end with a line break, which a header can't contain.
         let key = key.expose_secret().trim();
         self.api_key = (!key.is_empty()).then(|| key.into());
         self
     }
 
-    /// The same with other capabilities: what is known of the provider unless told.
+    /// Sets the capabilities. Default: what is known of the provider.
     #[must_use]
     pub fn with_capabilities(self, capabilities: Capabilities) -> Self {
         Self {
@@ -164,7 +164,7 @@ impl<S: Service> Client<S> {
         }
     }
 
-    /// The same with other limits of time.
+    /// Sets the time limits.
     #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
@@ -187,17 +187,17 @@ impl<S: Service> Client<S> {
         Ok(self.line.get_or_init(|| Line { http, endpoint }))
     }
 
-    /// Makes an error about this server and the model on it.
+    /// Creates errors about this server and its model.
     pub(crate) fn failing(&self, make: impl FnOnce(Failures<'_>) -> ModelError) -> ModelError {
         let key = self.api_key.as_ref().map(|key| key.expose_secret());
-        // Word by word: a server may quote a token without the scheme in front of it.
+        // Word by word: a server may quote a token without its scheme.
         let values = self.headers.values();
         let words = values.filter_map(|value| value.to_str().ok());
         let words = words.flat_map(str::split_whitespace);
         let tokens = words.filter(|word| word.len() >= MIN_TOKEN_LENGTH);
         let secrets = key.into_iter().chain(self.address.credentials());
         let mut secrets: Vec<&str> = secrets.chain(tokens).collect();
-        // The longest first, so that one inside another leaves no rest.
+        // The longest first, so that one inside another leaves no remainder.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         let has_key = key.is_some() || self.headers.contains_key(S::KEY_HEADER);
         let words = self.service.words();
@@ -228,7 +228,7 @@ impl<S: fmt::Debug> fmt::Debug for Client<S> {
 }
 
 impl<P: Protocol> Client<P> {
-    /// The headers of a request: the key, and those that were set, which win.
+    /// The headers of a request: the key, and those that were set, which take precedence.
     pub(crate) fn headers(&self) -> Result<HeaderMap, ModelError> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
