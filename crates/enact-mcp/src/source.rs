@@ -1,4 +1,4 @@
-//! Which server a tool comes from, as approvals and rules are bound to it.
+//! The identity of a server, to which approvals and rules are bound.
 
 use reqwest::Url;
 use sha2::{Digest as _, Sha256};
@@ -6,10 +6,10 @@ use sha2::{Digest as _, Sha256};
 use crate::Mcp;
 use crate::plan::Way;
 
-/// The name of a server with a short digest of how it is reached, such as `mcp:git:5f3a9c01`: a
-/// server of the same name that is another program is another source. Headers, variables and the
-/// secret parts of addresses are no part of it, and neither are values that a configuration file
-/// takes from variables.
+/// The name of a server with a short digest of how it is reached, such as `mcp:git:5f3a9c01`: a different
+/// program with the same name is a different source. The digest excludes headers, variables, the secret
+/// parts of addresses, and values that a configuration file takes from
+/// variables.
 pub(crate) fn source(name: &str, plan: &Mcp) -> String {
     let reached = match (&plan.written, &plan.way) {
         (Some(written), _) => written.clone(),
@@ -25,22 +25,22 @@ pub(crate) fn source(name: &str, plan: &Mcp) -> String {
     format!("mcp:{name}:{short}")
 }
 
-/// A command with its arguments, so that no two are written alike.
+/// A command with its arguments, unambiguously.
 pub(crate) fn words(command: &str, args: &[String]) -> String {
     let words = std::iter::once(command).chain(args.iter().map(String::as_str));
     let words: Vec<String> = words.map(|word| format!("{word:?}")).collect();
     words.join(" ")
 }
 
-/// An address without name, password, query and fragment.
+/// An address without user, password, query and fragment.
 pub(crate) fn address(url: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else {
-        // Not filled in yet, or no address at all.
+        // Not filled in yet, or not an address.
         return url.split(['?', '#']).next().unwrap_or_default().to_owned();
     };
     parsed.set_query(None);
     parsed.set_fragment(None);
-    // Addresses that cannot have them have none.
+    // Fails for addresses that can't have them.
     let _ = parsed.set_username("");
     let _ = parsed.set_password(None);
     parsed.into()

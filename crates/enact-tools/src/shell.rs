@@ -1,4 +1,4 @@
-//! Commands of the shell, in one folder, within limits. A person is asked first.
+//! Shell commands in a directory, with limits. A person is asked first.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,13 +18,13 @@ use enact_core::tool::{Environment, FnTool, ToolError};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_OUTPUT: usize = 20_000;
-/// How long the output of a command that has ended may take to arrive.
+/// How long the output of an ended command can take to arrive.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// A folder in which an agent may run commands, each after a person agreed.
+/// A directory in which an agent can run commands, each after a person approves.
 ///
-/// A command starts in the folder and may leave it: what it may do is decided by who approves it, and
-/// by the rights of this process.
+/// A command starts in the directory and can leave it: the person who approves it decides what it can do,
+/// within the permissions of this process.
 ///
 /// ```no_run
 /// # use enact::tool::builtin::{Shell, ShellError};
@@ -41,7 +41,7 @@ pub struct Shell {
     max_output: usize,
 }
 
-/// A folder in which nothing can be run.
+/// A directory in which commands cannot run.
 #[derive(Debug, thiserror::Error)]
 #[error("commands cannot run in `{}`: {source}", folder.display())]
 pub struct ShellError {
@@ -65,10 +65,10 @@ struct Ran {
 }
 
 impl Shell {
-    /// Runs commands in this folder.
+    /// Runs commands in this directory.
     ///
     /// # Errors
-    /// When there is no such folder.
+    /// If the directory doesn't exist.
     pub fn in_folder(folder: impl AsRef<Path>) -> Result<Self, ShellError> {
         let given = folder.as_ref();
         let wrong = |source| ShellError {
@@ -87,21 +87,21 @@ impl Shell {
         })
     }
 
-    /// The same, where commands see these variables, too, beside PATH, HOME and the like.
+    /// Adds environment variables for commands, besides PATH, HOME and similar.
     #[must_use]
     pub fn with_variables<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.environment = self.environment.allowing(names);
         self
     }
 
-    /// The same with another time limit than a minute.
+    /// Sets the time limit. Default: 1 minute.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// The same, showing this many bytes of each output instead of 20,000: half from its beginning,
-    /// half from its end.
+    /// Sets how many bytes of each output are shown: half from its beginning, half from its end. Default:
+    /// 20,000.
     #[must_use]
     pub fn with_max_output(self, bytes: usize) -> Self {
         Self {
@@ -110,7 +110,7 @@ impl Shell {
         }
     }
 
-    /// The tool `shell`: runs one command, after a person agreed.
+    /// The tool `shell`: runs a command, after a person approves.
     pub fn shell(&self) -> FnTool {
         let shell = Arc::new(self.clone());
         FnTool::new(
@@ -152,7 +152,7 @@ impl Shell {
         let status = {
             let reading = async { tokio::join!(out.read(stdout), err.read(stderr)) };
             let mut reading = std::pin::pin!(reading);
-            // Not for the others of the group, which may go on for ever.
+            // Doesn't wait for other processes of the group, which may never end.
             let mut waiting = group.0.inner_mut().wait();
             let mut is_read = false;
             let status = loop {
@@ -161,11 +161,11 @@ impl Shell {
                     _ = &mut reading, if !is_read => is_read = true,
                 }
             };
-            // What still runs in the background is over, and lets go of the pipes.
+            // Background processes are ended, and release the pipes.
             drop(waiting);
             drop(group);
             if !is_read {
-                // One that left the group may hold them for longer.
+                // A process that has left the group may keep them open for longer.
                 let _ = tokio::time::timeout(LAST_WORDS, reading).await;
             }
             status
@@ -178,7 +178,7 @@ impl Shell {
     }
 }
 
-/// The processes of a command. Dropped when it is over, given up or out of time: then all end.
+/// The processes of a command. Dropped when it ends, is abandoned or times out: then all are killed.
 struct Group(Box<dyn ChildWrapper>);
 
 impl Group {
@@ -195,12 +195,12 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // One that is gone already is no error.
+        // A process that has already ended is not an error.
         let _ = self.0.start_kill();
     }
 }
 
-/// The beginning and the end of an output, however long it is.
+/// The beginning and end of an output of any length.
 struct Bounded {
     half: usize,
     head: Vec<u8>,
@@ -240,10 +240,10 @@ impl Bounded {
         self.left_out += excess as u64;
     }
 
-    /// The output without secrets, which may lie across what is left out.
+    /// The output without secrets, which may span the omitted part.
     fn text(mut self, secrets: &Secrets) -> String {
         match self.left_out {
-            // Nothing is between them: a character may lie across.
+            // Nothing was omitted: a character may span the parts.
             0 => {
                 let whole: Vec<u8> = self.head.iter().chain(&self.tail).copied().collect();
                 secrets
@@ -251,7 +251,7 @@ impl Bounded {
                     .into_owned()
             }
             bytes => {
-                // Half a character would hide half a secret beside it.
+                // An incomplete character could hide part of a secret beside it.
                 let half = char::REPLACEMENT_CHARACTER;
                 let head = String::from_utf8_lossy(&self.head);
                 let head = secrets.redact_head(head.trim_end_matches(half));
