@@ -1,7 +1,7 @@
 //! A store of runs in one SQLite file.
 //!
-//! [`SqliteStore`] keeps every event of a run before it takes effect, so that a run survives the
-//! end of its process and goes on in another one. No two processes can work on one run at a time.
+//! [`SqliteStore`] stores every event of a run before it takes effect, so that a run survives its process
+//! and can be resumed in another one. Only one process can work on a run at a time.
 //!
 //! ```no_run
 //! use enact::{ReAct, Tools, values};
@@ -21,20 +21,20 @@
 //! # }
 //! ```
 //!
-//! Beside the file `runs.db` lie `runs.db-wal` and `runs.db-shm`, which belong to it (copy them
-//! with it), and the folder `runs.db.locks`, which holds a file per run that is being worked on.
-//! All of them have to be on a local disk: SQLite and file locks do not work over a network.
+//! Besides `runs.db` there are the files `runs.db-wal` and `runs.db-shm`, which belong to it (copy them
+//! together), and the directory `runs.db.locks`, with a file for each run that a process is working on.
+//! All of them have to be on a local disk: SQLite and file locks don't work over a network.
 //!
 //! Events are rows of plain columns and JSON, which `sqlite3` shows as well as [`Store::load`] and
-//! `enact show RUN --as events` do:
+//! `enact show RUN --as events`:
 //!
 //! ```sql
 //! SELECT position, datetime(at / 1000000000, 'unixepoch') AS at, event, body
 //! FROM events JOIN runs USING (run) WHERE run_id = 'sky' ORDER BY position;
 //! ```
 //!
-//! Runs that share a store share its commits: appends that come while the disk is busy are written
-//! together once it is free. Each of them is on the disk when it returns.
+//! Runs that share a store share its commits: appends that arrive while the disk is busy are written
+//! together afterwards. Each of them is on disk when it returns.
 
 mod append;
 mod connect;

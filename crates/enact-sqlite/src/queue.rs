@@ -1,8 +1,8 @@
-//! Work that shares a commit: the disk is waited for once for all of it.
+//! Groups work into shared commits, so that the disk is only synced once.
 //!
-//! Whoever has work puts it where all of it waits, and waits for news or for the connection, whichever
-//! comes first. With the connection comes the duty to write all that waits by then, in one transaction,
-//! and to tell the callers. So nothing runs in the background, and one that is alone waits for nobody.
+//! A caller adds its work to the queue, and waits for the result or for the connection, whichever comes
+//! first. With the connection comes the duty to write everything in the queue, in one transaction, and to
+//! notify the callers. So nothing runs in the background, and a single caller waits for no one.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,19 +15,19 @@ use crate::connect::{BEGIN, QUEUE_TIMEOUT, Writer};
 use crate::error::{Failure, is_of_one};
 use crate::write::{self, Done, Work};
 
-/// How much is written at once, unless a single append is more.
+/// How much is written at once, unless a single append is larger.
 const MAX_ROWS: usize = 1000;
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 type Written = Result<Done, Failure>;
 
-/// The work that waits.
+/// The pending work.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: Mutex<VecDeque<Waiting>>,
 }
 
-/// Work whose caller waits for news.
+/// Work whose caller waits for the result.
 #[derive(Debug)]
 struct Waiting {
     work: Work,
@@ -35,7 +35,7 @@ struct Waiting {
 }
 
 impl Queue {
-    /// Does this work, together with other work if there is any. It is on the disk when this returns.
+    /// Does this work, together with other pending work. It is on disk when this returns.
     pub(crate) async fn write(&self, writer: &Writer, work: Work) -> Written {
         let deadline = Instant::now() + QUEUE_TIMEOUT;
         let (caller, mut news) = oneshot::channel();
@@ -43,7 +43,7 @@ impl Queue {
         loop {
             tokio::select! {
                 biased;
-                // Work is not dropped before its caller is told.
+                // Work is not dropped before its caller is notified.
                 written = &mut news => return written.unwrap_or(Err(Failure::Crowded)),
                 turn = writer.turn_by(deadline) => {
                     let mut connection = turn?;

@@ -114,7 +114,7 @@ impl Options {
         }
     }
 
-    /// The calls that put these options into a spec.
+    /// The method calls that apply these options to a spec.
     pub(crate) fn spec_calls(&self) -> TokenStream {
         let enact = crate_path::enact();
         let effect = match (self.read_only, self.idempotent) {
