@@ -34,7 +34,7 @@ pub(crate) enum Consent {
 }
 
 /// The key of this user on this machine, created if needed. Without a key, runs are not sealed, and
-/// whoever resumes them is asked.
+/// resuming them asks for consent.
 pub(crate) fn key() -> Option<SealKey> {
     let path = path()?;
     read(&path).or_else(|| make(&path))

@@ -143,7 +143,7 @@ fn described(name: &str, field: &Value, is_required: bool) -> String {
         }
     }
     if let Some(default) = field.get("default") {
-        notes.push(format!("{default} unless given"));
+        notes.push(format!("default: {default}"));
     }
     if !is_required {
         notes.push("may be left out".to_owned());
@@ -199,7 +199,7 @@ mod tests {
             "Who are you?\n\
              - `name`: Your name.\n\
              - `age` (a whole number; at least 0; may be left out)\n\
-             - `mood` (one of \"good\", \"bad\"; \"good\" unless given; may be left out)\n\
+             - `mood` (one of \"good\", \"bad\"; default: \"good\"; may be left out)\n\
              Answer with the value of `name`, with a JSON object of these fields, or `decline`."
         );
         assert_eq!(

@@ -164,10 +164,12 @@ impl AgentService {
                 }
                 Err(why) => {
                     let how = match &self.store {
-                        Some(_) => format!("`enact resume {}` goes on with it", paused.run().id()),
-                        None => "let its tools run unasked, or use a client that can ask its \
+                        Some(_) => format!("resume it with `enact resume {}`", paused.run().id()),
+                        None => {
+                            "let its tools run without asking, or use a client that can ask its \
                                  person (elicitation)"
-                            .to_owned(),
+                                .to_owned()
+                        }
                     };
                     let asked = &question.question;
                     return failed(format!(

@@ -65,7 +65,7 @@ impl Shelf {
     pub fn open() -> Result<Self, ShelfError> {
         let folder = default_folder(std::env::consts::OS, |name| std::env::var_os(name));
         folder.map(Self::at).ok_or_else(|| {
-            let message = format!("the folder for models is not known: name one with {VARIABLE}");
+            let message = format!("the directory for models is unknown: set one with {VARIABLE}");
             ShelfError::new(ShelfErrorKind::NotFound, message)
         })
     }
@@ -182,7 +182,7 @@ impl Shelf {
         let _lock = self.lock()?;
         let mut models = self.list()?;
         let Some(place) = models.iter().position(|kept| kept.name == name) else {
-            let message = format!("there is no model `{name}`: `enact model list` tells which");
+            let message = format!("no model `{name}`: `enact model list` lists the models");
             return Err(ShelfError::new(ShelfErrorKind::NotFound, message));
         };
         let kept = models.remove(place);

@@ -143,12 +143,12 @@ impl Writer {
         self.queue.length()
     }
 
-    /// Waits for its turn.
+    /// Waits for the connection.
     pub(crate) async fn turn(&self) -> Result<MappedMutexGuard<'_, SqliteConnection>, Failure> {
         self.turn_by(Instant::now() + QUEUE_TIMEOUT).await
     }
 
-    /// The same, for no longer than until then.
+    /// Waits for the connection until a deadline.
     pub(crate) async fn turn_by(
         &self,
         deadline: Instant,
@@ -169,14 +169,14 @@ impl Writer {
 }
 
 /// After some errors, such as a full disk, SQLite has already rolled back when sqlx does so, and sqlx
-/// takes the transaction for open ever after.
+/// considers the transaction open from then on.
 async fn is_usable(connection: &mut SqliteConnection) -> bool {
-    // Before it answers, what was given up in the midst of a transaction is rolled back.
+    // Before it answers, an abandoned transaction is rolled back.
     !connection.is_in_transaction()
         || (connection.ping().await.is_ok() && !connection.is_in_transaction())
 }
 
-/// Connections that only read.
+/// Read-only connections.
 pub(crate) fn readers(path: &Path, timeout: Duration) -> SqlitePool {
     SqlitePoolOptions::new()
         .max_connections(READERS)

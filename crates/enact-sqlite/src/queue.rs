@@ -63,14 +63,14 @@ impl Queue {
     }
 }
 
-/// Work that is being written, by whoever has the connection.
+/// Work in progress, by the caller that has the connection.
 struct Batch<'a> {
     queue: &'a Queue,
     taken: Vec<Waiting>,
 }
 
 impl<'a> Batch<'a> {
-    /// Takes what waits, but for what was given up.
+    /// Takes the pending work, except what was abandoned.
     fn take(queue: &'a Queue) -> Self {
         let mut waiting = queue.lock();
         let mut taken = Vec::new();
@@ -94,7 +94,7 @@ impl<'a> Batch<'a> {
         let all: Vec<&Work> = self.taken.iter().map(|waiting| &waiting.work).collect();
         let written = write_all(connection, &all).await;
         for (waiting, written) in std::mem::take(&mut self.taken).into_iter().zip(written) {
-            // Whoever has given up need not know.
+            // A caller that has given up doesn't need the result.
             let _ = waiting.caller.send(written);
         }
     }
@@ -102,7 +102,7 @@ impl<'a> Batch<'a> {
 
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
-        // Given up in the midst: nobody knows whether it is stored, and whoever writes next looks.
+        // Abandoned in progress: it is unknown whether it is stored, and the next writer checks.
         for mut waiting in self.taken.drain(..).rev() {
             waiting.work.may_be_done();
             self.queue.lock().push_front(waiting);
@@ -110,8 +110,8 @@ impl Drop for Batch<'_> {
     }
 }
 
-/// Writes all in one transaction, so that it is stored or fails as one. Where one piece cannot be
-/// written, each is written by itself: a damaged log is no concern of the others.
+/// Writes everything in one transaction, so that it is stored or fails as a whole. If one piece can't be
+/// written, each is written separately: a damaged log must not affect the others.
 async fn write_all(connection: &mut SqliteConnection, all: &[&Work]) -> Vec<Written> {
     match write_together(connection, all).await {
         Ok(done) => done.into_iter().map(Ok).collect(),

@@ -25,7 +25,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All problems in one line, for a command that found the file by itself.
+/// All problems in one line, for a command that uses the file without being asked to.
 pub(super) fn all(problems: &[Problem]) -> Failure {
     let all: Vec<String> = problems.iter().map(Problem::to_string).collect();
     Failure::usage("config", all.join("; "))

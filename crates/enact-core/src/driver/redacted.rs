@@ -70,6 +70,6 @@ pub(crate) fn redacted(event: Event, secrets: &Secrets) -> Result<Event, Error> 
 }
 
 pub(crate) fn cannot(error: serde_json::Error) -> Error {
-    let message = "an event cannot be told without a secret that is in it";
+    let message = "an event cannot be written without a secret in it";
     Error::new(ErrorKind::Misuse, message).with_source(error)
 }
