@@ -204,17 +204,17 @@ fn thoughts_in_context_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "anyOf": [
             {
-                "description": "All of them or none.",
+                "description": "All thoughts, or none.",
                 "type": "string",
                 "enum": ["all", "none"],
             },
             {
-                "description": "Those of the last steps.",
+                "description": "Thoughts of the last steps.",
                 "type": "object",
                 "additionalProperties": false,
                 "properties": {
                     "last": {
-                        "description": "Of so many steps.",
+                        "description": "Number of steps.",
                         "type": "integer",
                         "minimum": 0,
                         "maximum": u32::MAX,
