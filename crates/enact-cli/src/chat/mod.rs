@@ -139,7 +139,7 @@ impl Chat {
                 Line::Interrupted if !self.lines.is_terminal() => return Exit::Failed,
                 Line::Interrupted if is_leaving => return Exit::Success,
                 Line::Interrupted => {
-                    self.tell("Press Ctrl-C again or Ctrl-D to quit.");
+                    self.tell("press Ctrl-C again or Ctrl-D to quit");
                     is_leaving = true;
                     continue;
                 }
@@ -170,7 +170,7 @@ impl Chat {
             Said::New => {
                 self.conversation = Conversation::default();
                 self.lost = None;
-                self.tell("Started a new conversation");
+                self.tell("started a new conversation");
             }
             Said::Save { file, replaces } => self.save(&file, replaces).await,
             Said::Quit => return Some(Exit::Success),
@@ -216,12 +216,12 @@ impl Chat {
                 self.conversation = Conversation::from(prediction.history);
             }
             _ if self.lines.is_terminal() => {
-                self.tell("This turn was not added to the conversation");
+                self.tell("this turn was not added to the conversation");
             }
             // Without a user, nobody could fix the problem.
             Ok(Outcome::Paused(_)) => return Some(exit),
             Err(_) if is_stopped => return Some(exit),
-            Err(_) => self.tell("This turn was not added to the conversation"),
+            Err(_) => self.tell("this turn was not added to the conversation"),
         }
         if self.lines.is_terminal() {
             self.screen.line("");
@@ -267,7 +267,7 @@ impl Chat {
 
     async fn change_model(&mut self, name: &str) {
         match self.setup.ask_another(name).await {
-            Ok(()) => self.tell(&format!("Now using {}", self.setup.model)),
+            Ok(()) => self.tell(&format!("now using {}", self.setup.model)),
             Err(failure) => self.complain(&failure.message),
         }
     }

@@ -151,7 +151,7 @@ fn a_turn_that_fails_leaves_the_conversation_as_it_was() {
     assert!(said.stderr.contains("error: ") && said.stderr.contains("too strange"));
     assert!(
         said.stderr
-            .contains("This turn was not added to the conversation")
+            .contains("this turn was not added to the conversation")
     );
     let third = asked(&server, 2);
     assert!(

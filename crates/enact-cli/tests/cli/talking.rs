@@ -41,7 +41,7 @@ fn a_model_is_changed_and_what_was_taken_is_told() {
         "no turns since",
         "calculator · ",
         "answered by test-model",
-        "Now using other-model",
+        "now using other-model",
         "2 turns · 2 requests · 2,000 tokens in, 40 out · cost unknown",
         "`no`",
         "reply took",

@@ -176,7 +176,7 @@ fn a_question_is_answered_in_between() {
     terminal.see("or type feedback:");
     terminal.control('c');
     terminal.see("`enact resume ");
-    terminal.see("This turn was not added to the conversation");
+    terminal.see("this turn was not added to the conversation");
     terminal.see_prompt();
     terminal.enter("/undo");
     terminal.see("forgot “write a”: no turns left");
@@ -217,7 +217,7 @@ fn ctrl_c_stops_a_turn_clears_a_line_and_leaves_when_pressed_twice() {
     terminal.see("answer: two");
     terminal.see_prompt();
     terminal.control('c');
-    terminal.see("Press Ctrl-C again");
+    terminal.see("press Ctrl-C again");
     terminal.see_prompt();
     terminal.control('c');
     terminal.leave();
