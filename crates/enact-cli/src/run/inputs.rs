@@ -211,7 +211,7 @@ mod tests {
         let all = problem(&["k=1", "question=a", "question=b", "foo"]);
         for part in [
             "the input `question` is given twice",
-            "`foo` is no input",
+            "`foo` is not an input",
             "missing input `text`",
             "unknown input `k`",
         ] {

@@ -224,7 +224,7 @@ fn further_inputs_come_on_lines_of_their_own_and_defaults_are_not_asked_for() {
     assert_eq!(said.stdout, "answer: a\n");
     assert!(
         said.stderr
-            .contains("error: the lines ended before one came for `text`")
+            .contains("error: the input ended before a line for `text`")
     );
     let asked = asked(&server, 0);
     for part in ["which?", "/a text"] {

@@ -25,8 +25,7 @@ fn demo(stdin: &str) -> Said {
 fn yes_writes_the_report_and_shows_it() {
     let said = demo("yes\n");
     assert!(
-        said.stdout
-            .contains("The file that was written, report.md:"),
+        said.stdout.contains("The written file, report.md:"),
         "{}",
         said.stdout
     );
@@ -63,8 +62,7 @@ fn nobody_means_yes_and_says_so() {
         said.stdout
     );
     assert!(
-        said.stdout
-            .contains("The file that was written, report.md:"),
+        said.stdout.contains("The written file, report.md:"),
         "{}",
         said.stdout
     );
@@ -97,7 +95,7 @@ fn feedback_reaches_the_report_and_edits_are_checked() {
         said.stdout
     );
     assert!(
-        said.stdout.contains("The file that was written, sub/r.md:"),
+        said.stdout.contains("The written file, sub/r.md:"),
         "{}",
         said.stdout
     );

@@ -129,7 +129,11 @@ fn truth_a_secret_in_the_command_of_a_server_is_not_stored() {
     let said = place.enact(resume).said();
     assert_eq!(said.code, 2, "{said:?}");
     let told = said.stdout + &said.stderr;
-    for part in ["is not stored with the run", "`--mcp` again", "${NAME}"] {
+    for part in [
+        "is not stored with the run",
+        "repeat the complete `--mcp`",
+        "${NAME}",
+    ] {
         assert!(told.contains(part), "{part} in {told}");
     }
     let other = doubler(&inner);

@@ -206,7 +206,7 @@ fn truth_answers_in_a_log_from_somewhere_else_are_told() {
     });
     let said = foreign.resume(&["--json"]).said();
     let rule =
-        "runs without asking, because somebody allowed it for the rest of the run: write_file";
+        "runs without asking, because someone allowed it for the rest of the run: write_file";
     let due = r#"runs the call, as answered: write_file {"path":"a","content":"x"}"#;
     assert_refused(&said, &[rule, due]);
     assert_eq!(foreign.place.written("a"), None);

@@ -66,7 +66,7 @@ fn bad_inputs() {
     expect(
         &["q -> a", "hello", "--model=m"],
         "input",
-        &["`hello` is no input", "name=value"],
+        &["`hello` is not an input", "name=value"],
     );
     expect(
         &["q -> a", "q=@/does/not/exist", "--model=m"],
