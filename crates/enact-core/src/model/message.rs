@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
-/// An image, by reference or by value.
+/// A picture, by reference or by value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Image {
-    /// Media type, such as `image/png`.
+    /// Such as `image/png`.
     pub media_type: String,
-    /// Where the data is.
+    /// Where the bytes are.
     pub source: ImageSource,
 }
 
@@ -40,13 +40,13 @@ impl Image {
     }
 }
 
-/// Where the data of an [`Image`] is.
+/// Where the bytes of an [`Image`] are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImageSource {
     /// At an address that the provider can reach.
     Url(String),
-    /// Inline, as base64.
+    /// Here, in base64.
     Base64(String),
 }
 
