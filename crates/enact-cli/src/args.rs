@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line.
 
 mod agent;
 mod asking;
@@ -44,7 +44,7 @@ pub(crate) use self::setup::{CompletionsArgs, ManArgs};
 pub(crate) use self::time::{Time, TimeBudget};
 pub(crate) use self::tools::{ToolArgs, ToolsArgs};
 
-/// Agents that work with tools until the outputs you declared are there.
+/// Run ReAct agents from typed signatures.
 #[derive(Debug, Parser)]
 #[command(name = "enact", version, arg_required_else_help = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -62,39 +62,39 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run an agent: declare what goes in and what must come out, hand over tools.
+    /// Run an agent with the given inputs and tools.
     Run(Box<RunArgs>),
-    /// Hold a conversation with an agent.
+    /// Chat with an agent.
     Chat(Box<ChatArgs>),
-    /// Try an agent on a dataset, and report how well it does.
+    /// Evaluate an agent on a dataset.
     Eval(Box<EvalArgs>),
-    /// List the providers that can be asked, and their models.
+    /// List providers and their models.
     Models(ModelsArgs),
-    /// List tools: what they take, whose they are, what they change, and whether they ask.
+    /// List tools with their arguments, source, side effects and approval rules.
     Tools(Box<ToolsArgs>),
-    /// Fetch, register, list and remove model files.
+    /// Download, register, list and remove model files.
     Model(ModelArgs),
-    /// Offer an agent as a tool to an MCP client, over standard input and output.
+    /// Serve an agent as a tool to an MCP client, over standard input and output.
     Mcp(Box<ServeMcpArgs>),
-    /// Write an agent file to begin with.
+    /// Create an agent file.
     Init(InitArgs),
     /// Check agent files.
     Check(CheckArgs),
     /// Store, list and remove the keys of providers.
     Keys(KeysArgs),
-    /// Print a script that completes commands and options in a shell.
+    /// Generate a shell completion script.
     Completions(CompletionsArgs),
-    /// Print the manual page, or write one for every command.
+    /// Print the manual page, or write the pages of all commands.
     Man(ManArgs),
-    /// Watch an agent at work; needs no model and no key.
+    /// Watch an agent work; needs no model and no key.
     Demo,
-    /// List the runs that are kept.
+    /// List stored runs.
     Runs(RunsArgs),
     /// Show a run.
     Show(ShowArgs),
-    /// Resume a run that waits for a person or was interrupted.
+    /// Resume a run that is paused or was interrupted.
     Resume(Box<ResumeArgs>),
-    /// End a run that waits or was interrupted, for good.
+    /// Cancel a run that is paused or was interrupted; it can't be resumed.
     Cancel(OneRunArgs),
     /// Delete runs.
     Rm(RmArgs),
@@ -102,10 +102,10 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelsArgs {
-    /// List the models of this provider alone, a name on each line.
+    /// List only the models of this provider, one name per line.
     pub(crate) provider: Option<String>,
 
-    /// Name all providers that have no key.
+    /// Also list all providers without a key.
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -114,17 +114,17 @@ pub(crate) struct ModelsArgs {
     pub(crate) json: bool,
 }
 
-/// Where runs are kept.
+/// Where runs are stored.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArg {
-    /// The file that keeps runs, or `none` [default: ENACT_STORE, else in the platform's data folder].
+    /// File that stores runs, or `none` [default: ENACT_STORE, else in the platform's data directory].
     #[arg(long, value_name = "PATH")]
     pub(crate) store: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OneRunArgs {
-    /// The run: its id, a unique ending of it, or `last` for the newest.
+    /// Run: its id, a unique ending of the id, or `last` for the newest run.
     pub(crate) run: String,
 
     #[command(flatten)]
@@ -133,19 +133,19 @@ pub(crate) struct OneRunArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// Only runs with this status.
+    /// Show only runs with this status.
     #[arg(long, value_parser = status())]
     pub(crate) status: Option<RunStatus>,
 
-    /// Only runs of this agent: its file name without `.toml`.
+    /// Show only runs of this agent: the name of its file without `.toml`.
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 
-    /// At most this many, the newest.
+    /// Number of runs to show, newest first.
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: u32,
 
-    /// Keep the list on the screen up to date until Ctrl-C.
+    /// Keep the list up to date until Ctrl-C.
     #[arg(long, conflicts_with = "json")]
     pub(crate) watch: bool,
 
@@ -162,7 +162,7 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) one: OneRunArgs,
 
-    /// In which form.
+    /// Output format.
     #[arg(long = "as", value_enum, default_value_t)]
     pub(crate) form: FormArg,
 
@@ -173,56 +173,55 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    /// The run: its id, a unique ending of it, or `last` [default: the newest paused run]
+    /// Run: its id, a unique ending of the id, or `last` [default: the newest paused run].
     pub(crate) run: Option<String>,
 
     #[command(flatten)]
     pub(crate) store: StoreArg,
 
-    /// Let the call of this question run.
+    /// Approve the call of this question.
     #[arg(long, value_name = "ID")]
     pub(crate) approve: Vec<String>,
 
-    /// Let it run, and every other call of its tool in this run, unasked.
+    /// Approve the call, and all later calls of its tool in this run.
     #[arg(long, value_name = "ID")]
     pub(crate) always: Vec<String>,
 
-    /// Do not let it run.
+    /// Reject the call.
     #[arg(long, value_name = "ID")]
     pub(crate) reject: Vec<String>,
 
-    /// Why not: told to the model with every `--reject`.
+    /// Reason for each `--reject`, shown to the model.
     #[arg(long, value_name = "TEXT", requires = "reject")]
     pub(crate) message: Option<String>,
 
-    /// Run it with these arguments instead: `{"args": {…}}`, with `"name"` for another tool.
+    /// Run the call with these arguments instead: `{"args": {…}}`; add `"name"` for another tool.
     #[arg(long, num_args = 2, value_names = ["ID", "JSON"])]
     pub(crate) edit: Vec<String>,
 
-    /// Do not run it; tell the model this.
+    /// Don't run the call; send this text to the model.
     #[arg(long, num_args = 2, value_names = ["ID", "TEXT"])]
     pub(crate) feedback: Vec<String>,
 
-    /// What the tool asked for; or, of a call that a crash left in doubt: it happened, and this is
-    /// what it gave.
+    /// Answer a tool's question, or provide the result of a call that a crash left in doubt.
     #[arg(long, num_args = 2, value_names = ["ID", "TEXT"])]
     pub(crate) answer: Vec<String>,
 
-    /// The whole command of an MCP server again, if it holds a secret: secrets are not stored with the
-    /// run. Can be given several times.
+    /// Complete command of an MCP server that holds a secret: secrets aren't stored with the run. Can be
+    /// repeated.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) mcp: Vec<String>,
 
-    /// The whole address of an MCP server again, if it holds a secret.
+    /// Complete address of an MCP server that holds a secret.
     #[arg(long, value_name = "URL")]
     pub(crate) mcp_url: Vec<String>,
 
-    /// Resume a run that was not begun by this user on this machine, without asking: start the
-    /// commands and contact the addresses that its log names.
+    /// Resume a run from another source without asking: this starts the commands and contacts the
+    /// addresses in its log.
     #[arg(long)]
     pub(crate) trust: bool,
 
-    /// Go on although the end of the log cannot be read.
+    /// Resume even if the end of the log is damaged.
     #[arg(long)]
     pub(crate) despite_damage: bool,
 
@@ -241,20 +240,20 @@ fn status() -> impl TypedValueParser<Value = RunStatus> {
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 pub(crate) enum FormArg {
-    /// Step by step, with times and tokens.
+    /// Steps with times and tokens.
     #[default]
     Trace,
-    /// Thought, call and observation of every call, numbered.
+    /// Thought, call and observation of each call, numbered.
     Trajectory,
     /// The transcript as JSON, for `--history`.
     History,
     /// The reasoning as text: `Thought:`, `Action:`, `Observation:`, `Final Answer:`.
     Scratchpad,
-    /// Every request to a model, word for word.
+    /// Every request to a model, verbatim.
     Prompts,
-    /// The log: one JSON object a line.
+    /// The log: one JSON object per line.
     Events,
-    /// What `enact run --json` prints.
+    /// The output of `enact run --json`.
     Json,
 }
 
@@ -277,17 +276,17 @@ Exit codes:
   1  it failed, or was cancelled        4  a limit made it answer before it was done
   2  the command is wrong
 
-OPENAI_API_KEY holds the key, if the server wants one; other providers have variables of their own:
-`enact models` tells them.";
+OPENAI_API_KEY holds the key, if the server needs one; `enact models` lists the variables of other
+providers.";
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
-    /// What goes in and what must come out, such as "question, k: int = 3 -> answer"; left out with
-    /// `--agent`, or with an agent.toml in this folder.
+    /// Inputs and outputs, such as "question, k: int = 3 -> answer"; omit it with `--agent`, or if the
+    /// current directory contains an agent.toml.
     pub(crate) signature: Option<String>,
 
-    /// The inputs, one by one.
+    /// Inputs of the agent.
     #[arg(value_name = "NAME=VALUE")]
     pub(crate) inputs: Vec<String>,
 

@@ -1,4 +1,4 @@
-//! What Tab completes: commands at the beginning of a line, and the paths of files after `@`.
+//! Tab completion: commands at the start of a line, and file paths after `@`.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use rustyline::completion::{Completer, Pair};
 use rustyline::{Context, Helper};
 
-/// Completes while a turn is typed.
+/// Completes a turn while it is typed.
 #[derive(Debug)]
 pub(crate) struct Completion {
     commands: &'static [&'static str],
-    /// Whether there is something to complete: an answer to a question is none of this.
+    /// Whether completion is on: it is off for answers to questions.
     pub(crate) is_on: bool,
 }
 
 impl Completion {
-    /// Completes these commands, with their slash. Of those that end with a space, a file follows.
+    /// Completes these commands, which include the slash. A trailing space means that a file follows.
     pub(crate) fn of(commands: &'static [&'static str]) -> Self {
         Self {
             commands,
@@ -23,7 +23,7 @@ impl Completion {
         }
     }
 
-    /// Where the completed part of a line begins, and what it could be.
+    /// The start of the completed part of a line, and its candidates.
     fn candidates(&self, line: &str) -> (usize, Vec<Pair>) {
         if !self.is_on {
             return (0, Vec::new());
@@ -50,7 +50,7 @@ impl Completion {
     }
 }
 
-/// Where the last word of a line begins. A blank after a backslash belongs to the word.
+/// The start of the last word in a line. A space after a backslash is part of the word.
 fn start_of_word(line: &str) -> usize {
     let blanks = line.char_indices().rev();
     let mut blanks = blanks.filter(|(_, character)| character.is_whitespace());
@@ -58,7 +58,7 @@ fn start_of_word(line: &str) -> usize {
     blank.map_or(0, |(at, character)| at + character.len_utf8())
 }
 
-/// The files whose path begins like this.
+/// The files whose path starts with `typed`.
 fn files(typed: &str, is_escaped: bool) -> Vec<Pair> {
     let path = match is_escaped {
         true => Cow::Owned(typed.replace("\\ ", " ")),
@@ -76,7 +76,7 @@ fn files(typed: &str, is_escaped: bool) -> Vec<Pair> {
     let named = entries.filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
         let is_meant = name.starts_with(head) && (head.starts_with('.') || !name.starts_with('.'));
-        // A name that is not one line would end the line that is typed.
+        // A name with a line break would end the line.
         let is_meant = is_meant && !name.chars().any(char::is_control);
         let slash = if entry.path().is_dir() { "/" } else { "" };
         is_meant.then(|| format!("{name}{slash}"))
@@ -96,7 +96,7 @@ fn files(typed: &str, is_escaped: bool) -> Vec<Pair> {
     pairs.collect()
 }
 
-/// A path as a shell would read it: `~/` is the home folder.
+/// Expands `~/` to the home directory, as a shell does.
 pub(crate) fn expanded(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(inside), Some(home)) => home.join(inside),

@@ -1,4 +1,4 @@
-//! Drives a run to its end, asking the person on the way.
+//! Drives a run to its end, asking the person when needed.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::hooks;
 use crate::person::{Answer, Person};
 use crate::view::Narrator;
 
-/// Drives a call until it is over, or waits for a person who is not there.
+/// Drives a call until it finishes, or pauses because no one can answer.
 pub(crate) async fn drive<B: StartFrom<Dynamic>>(
     agent: &ReAct,
     call: Call<'_, Dynamic, B>,
@@ -25,7 +25,7 @@ pub(crate) async fn drive<B: StartFrom<Dynamic>>(
         Some(store) => agent.resume(run).store(store.clone()),
         None => agent.resume(run),
     };
-    // The waits for a person belong to the run: all of it is one tree.
+    // Waiting for a person is part of the run: one span contains all of it.
     let span = tracing::info_span!(target: enact::telemetry::TARGET, "run");
     let stop = Stop {
         token: interrupted,
@@ -35,7 +35,7 @@ pub(crate) async fn drive<B: StartFrom<Dynamic>>(
     loop {
         let paused = match outcome {
             Ok(Outcome::Paused(paused)) => paused,
-            // The question is still open: say why the answer does not do, and ask again.
+            // The question is still open: show the problem and ask again.
             Err(error) if error.kind() == ErrorKind::Answer && person.is_there() => {
                 match error.run().cloned() {
                     Some(run) => {
@@ -58,7 +58,7 @@ pub(crate) async fn drive<B: StartFrom<Dynamic>>(
             .await;
         let call = match answer {
             Answer::Nobody => return Ok(Outcome::Paused(paused)),
-            // The token is cancelled: the run stops, and says so.
+            // The token is cancelled: the run stops and reports it.
             Answer::Interrupted => resume(paused.into()),
             Answer::Decided(decision) => {
                 let id = question.confirmation_id.clone();
@@ -69,15 +69,15 @@ pub(crate) async fn drive<B: StartFrom<Dynamic>>(
     }
 }
 
-/// What stops a run, and what becomes of it then.
+/// What stops a run, and what happens to the run then.
 #[derive(Clone, Copy)]
 struct Stop<'a> {
     token: &'a CancellationToken,
-    /// A run that is kept is left for later; any other would be lost, so it is ended.
+    /// A stored run can be resumed later; any other run is cancelled, since it would be lost.
     is_kept: bool,
 }
 
-/// Runs a call until it is over or waits, and tells what happens.
+/// Runs a call until it finishes or pauses, and shows its progress.
 async fn watched<B: StartFrom<Dynamic>>(
     call: Call<'_, Dynamic, B>,
     narrator: &Arc<Narrator>,

@@ -1,4 +1,4 @@
-//! Lines that are typed at a terminal, with editing and recall.
+//! Lines typed at a terminal, with editing and history.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::view::{Ink, Screen};
 /// How many lines are remembered.
 const MAX_LINES: usize = 1_000;
 
-/// A terminal at which lines are typed. Belongs to a thread of its own, which waits for them.
+/// A terminal where lines are typed. A separate thread waits for them.
 #[derive(Debug, Clone)]
 pub(crate) struct Editor {
     requests: mpsc::Sender<Request>,
@@ -35,14 +35,14 @@ struct Request {
     reply: oneshot::Sender<Line>,
 }
 
-/// Whether a line can be recalled later.
+/// Whether a line is added to the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recall {
     Yes,
     No,
 }
 
-/// What stands before a line.
+/// The text before a line.
 #[derive(Debug)]
 pub(crate) struct Prompt {
     plain: String,
@@ -73,8 +73,8 @@ impl rustyline::Prompt for Prompt {
 }
 
 impl Editor {
-    /// Takes over the terminal. Lines of earlier times are recalled from a file, if there is one, and
-    /// these commands are completed.
+    /// Takes over the terminal. Earlier lines are read from a file, if given, and `commands` are
+    /// completed.
     pub(crate) fn start(
         file: Option<PathBuf>,
         commands: &'static [&'static str],
@@ -107,12 +107,12 @@ impl Editor {
     }
 }
 
-/// What the thread works with.
+/// The state of the thread.
 struct Typist {
     editor: rustyline::Editor<Completion, DefaultHistory>,
-    /// Where lines are remembered; none once that failed.
+    /// The history file; none once it has failed.
     file: Option<PathBuf>,
-    /// Whether there was nothing on the line when Ctrl-C was pressed.
+    /// Whether the line was empty when Ctrl-C was pressed.
     was_empty: Arc<AtomicBool>,
 }
 
@@ -140,11 +140,11 @@ impl Typist {
         Ok(typist)
     }
 
-    /// Reads a line for each request, until nobody can ask for one.
+    /// Reads a line for each request, until the requests end.
     fn serve(&mut self, requests: &mpsc::Receiver<Request>) {
         for request in requests {
             let line = self.read(&request);
-            // Whoever asked may be gone.
+            // The caller may be gone.
             let _ = request.reply.send(line);
         }
     }
@@ -173,15 +173,15 @@ impl Typist {
     }
 
     fn remember(&mut self, line: &str) {
-        // The file holds what was typed in clear, which a secret must not be.
+        // The file contains plain text, so secrets must not be added.
         let line = secrets::redact(line);
-        // One that is the same as the last is not added twice.
+        // A repeated line is not added twice.
         let _ = self.editor.add_history_entry(&line);
         self.with_file(|editor, file| editor.append_history(file));
     }
 
-    /// Works with the file. The first failure is told, and the last: a conversation is worth more
-    /// than the memory of it.
+    /// Accesses the history file. Only the first and last failures are reported: the conversation
+    /// matters more than its history.
     fn with_file(
         &mut self,
         work: impl FnOnce(
@@ -203,13 +203,13 @@ impl Typist {
 }
 
 fn warn(message: &str) {
-    // Nobody can be told that nobody can be told.
-    // In one piece, so that nothing comes in between.
+    // If standard error fails, there is nowhere to report it.
+    // One write, so that other output can't interleave.
     let line = format!("warning: {message}\n");
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
 
-/// Notices whether Ctrl-C takes back a line; what it does stays the same.
+/// Notes whether Ctrl-C cleared a line, without changing what it does.
 struct Notice(Arc<AtomicBool>);
 
 impl ConditionalEventHandler for Notice {

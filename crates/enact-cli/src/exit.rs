@@ -1,4 +1,4 @@
-//! How a command ends: its exit code, and the one line that says why.
+//! How a command ends: its exit code, and one line with the reason.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -12,15 +12,15 @@ use crate::view::text;
 /// The exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// The agent came to its outputs.
+    /// The run finished successfully.
     Success = 0,
-    /// The run failed, or was cancelled.
+    /// The run failed or was cancelled.
     Failed = 1,
-    /// The command was wrong: nothing was asked of a model.
+    /// The command was wrong: no model was asked.
     Usage = 2,
     /// The run waits for a person.
     Paused = 3,
-    /// There are outputs, but a limit made the agent give them.
+    /// There are outputs, but a limit ended the run early.
     Unsuccessful = 4,
 }
 
@@ -30,31 +30,31 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command has no result.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// The sort of failure as one word, for programs.
+    /// The kind of failure as one word, for programs.
     pub(crate) kind: &'static str,
-    /// What is wrong and what to do, in one line.
+    /// The problem and what to do about it, in one line.
     pub(crate) message: String,
-    /// A picture of the place in question, for people.
+    /// An excerpt that shows the place, for people.
     picture: Option<String>,
     pub(crate) exit: Exit,
 }
 
 impl Failure {
-    /// The command was wrong.
+    /// A wrong command.
     pub(crate) fn usage(kind: &'static str, message: impl Into<String>) -> Self {
         Self {
             kind,
-            // Servers quote keys back to whoever sent a wrong one.
+            // Servers quote a wrong key in their errors.
             message: text::one_line(&secrets::redact(&message.into())),
             picture: None,
             exit: Exit::Usage,
         }
     }
 
-    /// The command was right, and it failed.
+    /// A correct command that failed.
     pub(crate) fn failed(kind: &'static str, message: impl Into<String>) -> Self {
         Self {
             exit: Exit::Failed,
@@ -62,16 +62,16 @@ impl Failure {
         }
     }
 
-    /// Tells a person, and gives the exit code.
+    /// Reports the failure to a person, and returns the exit code.
     pub(crate) fn end(&self) -> Exit {
         self.print();
         self.exit
     }
 
-    /// Tells a person: one line, and the picture if they look at a terminal.
+    /// Reports the failure to a person: one line, and the excerpt if they use a terminal.
     pub(crate) fn print(&self) {
         let mut stderr = std::io::stderr().lock();
-        // Nobody can be told that nobody can be told.
+        // If standard error fails, there is nowhere to report it.
         let _ = writeln!(stderr, "error: {}", self.message);
         if let Some(picture) = self.picture.as_ref().filter(|_| stderr.is_terminal()) {
             for line in picture.lines() {

@@ -6,10 +6,10 @@ use enact::CancellationToken;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-/// The exit code of a process that was interrupted, as shells have it.
+/// The exit code of an interrupted process, as in shells.
 const INTERRUPTED: i32 = 130;
 
-/// A token that Ctrl-C cancels, for as long as this is there.
+/// A token that Ctrl-C cancels, as long as this value exists.
 #[derive(Debug)]
 pub(crate) struct Watch {
     token: CancellationToken,

@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::place::config_file;
 use crate::view::{Screen, Stream, text};
 
-/// The variable that names the file.
+/// The variable with the path of the file.
 const VARIABLE: &str = "ENACT_KEYS";
 const FILE: &str = "keys.json";
 
@@ -27,18 +27,18 @@ pub(crate) fn execute(args: &KeysArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// Hands the stored keys to the providers.
+/// Passes the stored keys to the providers.
 pub(crate) fn load() -> Result<(), Failure> {
     enact_providers::keep_keys(stored()?);
     Ok(())
 }
 
-/// The keys that are stored.
+/// The stored keys.
 fn stored() -> Result<Keys, Failure> {
     keys().map_err(|message| Failure::usage("keys", message))
 }
 
-/// The same, or why they cannot be read: what a failure may say depends on them.
+/// The stored keys, or why they cannot be read: redacting error messages depends on them.
 pub(crate) fn keys() -> Result<Keys, String> {
     let Some(path) = path() else {
         return Ok(Keys::new());
@@ -51,10 +51,10 @@ pub(crate) fn keys() -> Result<Keys, String> {
         )
     };
     match std::fs::read_to_string(&path) {
-        // Where in the text, and nothing of it: it holds keys.
+        // The position but not the text: it contains keys.
         Ok(text) => serde_json::from_str(&text).map_err(|error| {
             wrong(format!(
-                "line {}, column {}: it has to be an object of keys by provider",
+                "line {}, column {}: expected an object with one key per provider",
                 error.line(),
                 error.column()
             ))
@@ -92,7 +92,7 @@ fn set(provider: Provider) -> Result<Exit, Failure> {
     let path = write(&keys)?;
     tell(&format!("stored the key of {} in {path}", provider.name()));
     if let Some(KeySource::Variable(variable)) = provider.key_source() {
-        tell(&format!("{variable} is set, and wins over it"));
+        tell(&format!("{variable} is set, and takes precedence"));
     }
     Ok(Exit::Success)
 }
@@ -122,7 +122,7 @@ fn remove(provider: Provider) -> Result<Exit, Failure> {
     let mut keys = stored()?;
     if keys.remove(name).is_none() {
         let message =
-            format!("no key of `{name}` is stored: `enact keys list` lists the stored ones");
+            format!("no key of `{name}` is stored: `enact keys list` lists the stored keys");
         return Err(Failure::usage("keys", message));
     }
     write(&keys)?;
@@ -130,7 +130,7 @@ fn remove(provider: Provider) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// The key, typed without being shown, or from a pipe.
+/// The key, from a hidden prompt or a pipe.
 fn read(provider: Provider) -> Result<String, Failure> {
     let name = provider.name();
     let unread =
@@ -150,19 +150,19 @@ fn read(provider: Provider) -> Result<String, Failure> {
     };
     let key = typed.trim();
     let problem = if key.is_empty() {
-        "there is no key: type it, or write it to standard input"
+        "the key is empty: type it, or write it to standard input"
     } else if key.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        "a key is one word, without spaces and line breaks"
+        "a key is one word, without spaces or line breaks"
     } else {
         return Ok(key.to_owned());
     };
     Err(Failure::usage("keys", problem))
 }
 
-/// Writes the file whole, readable by its owner only. Gives its place.
+/// Replaces the file, readable by its owner only. Returns its path.
 fn write(keys: &Keys) -> Result<String, Failure> {
     let Some(path) = path() else {
-        let message = format!("the config folder is not known: name a file with {VARIABLE}");
+        let message = format!("the config directory is unknown: name a file with {VARIABLE}");
         return Err(Failure::usage("keys", message));
     };
     let written = || -> std::io::Result<()> {
@@ -171,7 +171,7 @@ fn write(keys: &Keys) -> Result<String, Failure> {
             _ => std::path::Path::new("."),
         };
         std::fs::create_dir_all(folder)?;
-        // Temporary files are private, and a reader sees all of it or nothing.
+        // Temporary files are private, and readers see either all of it or nothing.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         serde_json::to_writer_pretty(&mut file, keys)?;
         file.write_all(b"\n")?;

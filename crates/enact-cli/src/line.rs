@@ -1,27 +1,27 @@
-//! One line that somebody types.
+//! A line of input.
 
 use std::io::{BufRead as _, IsTerminal as _};
 
 use enact::CancellationToken;
 
-/// What came when a line was waited for.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Typed(String),
-    /// Nothing will come any more.
+    /// The end of the input.
     End,
-    /// Ctrl-C where nothing was typed yet.
+    /// Ctrl-C on an empty line.
     Interrupted,
-    /// Ctrl-C that took back what was typed.
+    /// Ctrl-C that cleared the line.
     Cleared,
 }
 
-/// A line of standard input. Waits on a thread of its own, so that Ctrl-C is heard.
+/// Reads a line of standard input, on a separate thread so that Ctrl-C works.
 pub(crate) async fn read(interrupted: &CancellationToken) -> Line {
     let stop = interrupted.clone();
     let reading = tokio::task::spawn_blocking(move || {
         let bytes = if std::io::stdin().is_terminal() {
-            // What nobody ended with Enter is no line: the terminal may have gone away.
+            // Input without a final Enter is not a line: the terminal may have gone away.
             terminal::line(&stop).map(|bytes| match bytes.ends_with(b"\n") {
                 true => bytes,
                 false => Vec::new(),
@@ -41,8 +41,8 @@ pub(crate) async fn read(interrupted: &CancellationToken) -> Line {
     }
 }
 
-/// Forgets what was typed at the terminal and not yet read, half a line included. What comes
-/// through a pipe stays: there, each line is the answer to one question.
+/// Discards typed but unread input, including partial lines. Piped input is kept: there, each line
+/// answers one question.
 pub(crate) fn forget_typed() {
     if std::io::stdin().is_terminal() {
         terminal::forget();
@@ -66,16 +66,16 @@ mod terminal {
     use nix::sys::termios::{FlushArg, tcflush};
     use nix::unistd::read;
 
-    /// How soon a thread that waits notices that nobody wants its line any more.
+    /// How soon a waiting thread notices that its line is no longer wanted.
     const NOTICE_MS: u16 = 100;
 
     pub(super) fn forget() {
-        // A terminal that cannot be flushed has nothing to forget.
+        // A terminal that can't be flushed has nothing to discard.
         let _ = tcflush(stdin(), FlushArg::TCIFLUSH);
     }
 
-    /// A line, straight from the terminal: what a buffer held back would look like an answer to the
-    /// next question. A thread that is left behind must not take that answer either, so it ends.
+    /// Reads a line directly from the terminal: buffered input would look like an answer to the next
+    /// question. An abandoned thread must not take that answer either, so it ends.
     pub(super) fn line(stop: &CancellationToken) -> Result<Vec<u8>> {
         let stdin = stdin();
         let mut line = Vec::new();
@@ -110,7 +110,7 @@ mod terminal {
 mod terminal {
     use enact::CancellationToken;
 
-    /// There is no safe way to empty a console here.
+    /// A console can't be flushed safely here.
     pub(super) fn forget() {}
 
     pub(super) fn line(_: &CancellationToken) -> std::io::Result<Vec<u8>> {

@@ -81,7 +81,7 @@ fn main() -> ExitCode {
     });
     let exit = ended.unwrap_or_else(|failure| failure.end());
     telemetry.finish();
-    // A thread that still waits for a line of input must not keep the process alive.
+    // A thread that waits for input must not keep the process alive.
     runtime.shutdown_background();
     exit.into()
 }

@@ -1,4 +1,4 @@
-//! `enact completions` and `enact man`: what is generated from the command line itself.
+//! `enact completions` and `enact man`, generated from the command line definition.
 
 use std::io::Write as _;
 
@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 
 const NAME: &str = "enact";
 
-/// Prints a script for a shell.
+/// Prints the completion script of a shell.
 pub(crate) fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command(), NAME, &mut script);
@@ -40,6 +40,6 @@ pub(crate) fn pages(args: &ManArgs) -> Result<Exit, Failure> {
 }
 
 fn print(text: &[u8]) {
-    // A reader that went away wants nothing more.
+    // A closed pipe is not an error.
     let _ = std::io::stdout().lock().write_all(text);
 }

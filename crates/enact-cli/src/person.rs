@@ -1,4 +1,4 @@
-//! The person at the terminal, who is asked before a tool runs that wants it.
+//! The person at the terminal, who is asked before tools that require it run.
 
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -12,26 +12,26 @@ use crate::tools::preview;
 use crate::view::exact::{self, Extent};
 use crate::view::{Ink, Narrator, Screen, Stream, show_question, show_thought, text};
 
-/// How long a question is on the screen before an answer to it is taken: keys that come sooner are
-/// the end of what was typed before.
+/// How long a question is shown before an answer is accepted: earlier keys belong to what was typed
+/// before.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// Who is asked.
+/// Who answers questions.
 #[derive(Debug)]
 pub(crate) enum Person {
-    /// Someone who sees what the narrator tells.
+    /// A user who sees the steps.
     Watching,
-    /// Someone whose terminal shows only the questions.
+    /// A user whose terminal shows only the questions.
     Elsewhere(Screen),
-    /// Someone in a conversation, who sees what the narrator tells and edits what they type.
+    /// A user in a conversation, who sees the steps and edits lines.
     Talking(Editor),
-    /// A pipe, in a demonstration: when nothing comes any more, the answer is yes.
+    /// A pipe, in the demo: at its end, the answer is yes.
     Pipe,
     /// No one.
     Nobody,
 }
 
-/// What came of asking.
+/// The result of asking.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Answer {
     Decided(Decision),
@@ -42,7 +42,7 @@ pub(crate) enum Answer {
 }
 
 impl Person {
-    /// The person at this terminal, if there is one who can read questions and type answers.
+    /// The user at this terminal, if they can read questions and type answers.
     pub(crate) fn here(narrator: &Narrator) -> Self {
         if !std::io::stdin().is_terminal() {
             return Self::Nobody;
@@ -70,7 +70,7 @@ impl Person {
         }
     }
 
-    /// Asks until there is a decision, or no one who could make it.
+    /// Asks until there is a decision, or no one who can make it.
     pub(crate) async fn ask(
         &self,
         narrator: &Narrator,
@@ -88,7 +88,7 @@ impl Person {
         }
         let change = preview::change(run, question).await;
         let mut asked = show_question(screen, question, change.as_ref(), Extent::Ends);
-        // The first argument as the example: an edit names those that change.
+        // The first argument as an example: an edit contains the arguments to change.
         let argument = question.tool_call.args.keys().next();
         let argument = exact::spelled_out(argument.map_or("argument", String::as_str));
         let argument = text::ends(&argument, 30);
@@ -109,7 +109,7 @@ impl Person {
                 true => format!("[s]how all / {prompt}"),
                 false => prompt.clone(),
             };
-            // The question may be out of sight.
+            // The question may have scrolled out of view.
             if asked.is_tall {
                 prompt = format!("{name}: {prompt}");
             }
@@ -118,14 +118,14 @@ impl Person {
                 (Line::End, Self::Pipe) => {
                     screen.line("yes");
                     screen.line(
-                        "   (Nobody is there to ask. This is a demo in a throw-away folder, so it \
+                        "   (No one can answer here. This is a demo in a temporary directory, so it \
                          answers yes itself.)",
                     );
                     return Answer::Decided(Decision::Approve);
                 }
                 (Line::End, _) => return Answer::Nobody,
                 (Line::Typed(typed), Self::Pipe) => {
-                    // What comes through a pipe was not seen by whoever reads the output.
+                    // Piped input was written before the output could be seen.
                     screen.line(&text::one_line(&typed));
                     typed
                 }
@@ -143,7 +143,7 @@ impl Person {
         }
     }
 
-    /// Asks for a yes or a no. Whoever says neither has not agreed.
+    /// Asks for yes or no. Anything else is not an agreement.
     pub(crate) async fn agrees(
         &self,
         narrator: &Narrator,
@@ -168,7 +168,7 @@ impl Person {
         interrupted: &CancellationToken,
     ) -> Line {
         if !matches!(self, Self::Pipe) {
-            // Keys that were pressed before the question could be seen are no answer to it.
+            // Keys pressed before the question was shown don't answer it.
             tokio::select! {
                 biased;
                 () = interrupted.cancelled() => return Line::Interrupted,
@@ -180,20 +180,20 @@ impl Person {
             screen.write(prompt.styled());
             let line = line::read(interrupted).await;
             if line == Line::Interrupted || (line == Line::End && !matches!(self, Self::Pipe)) {
-                // Nobody ended the line of the prompt.
+                // The line of the prompt has not been ended.
                 screen.line("");
             }
             return line;
         };
         let line = editor.read(prompt, Recall::No).await;
-        // While a line is edited, Ctrl-C is a key like others and no signal.
+        // While a line is edited, Ctrl-C is an ordinary key and not a signal.
         if matches!(line, Line::Interrupted | Line::Cleared) {
             interrupted.cancel();
         }
         line
     }
 
-    /// Says why an answer does not do.
+    /// Shows why an answer was not accepted.
     pub(crate) fn refuse(&self, narrator: &Narrator, problem: &str) {
         let screen = self.screen(narrator);
         for line in text::lines(problem, screen.room(3)) {
@@ -202,12 +202,12 @@ impl Person {
     }
 }
 
-/// What the model thought last.
+/// The last thought of the model.
 fn thought(run: &Run) -> &str {
     run.steps().last().map_or("", |step| step.thought())
 }
 
-/// Reads an answer.
+/// Parses an answer.
 fn decision(typed: &str, question: &Question) -> Result<Decision, String> {
     let typed = typed.trim();
     if typed.is_empty() {

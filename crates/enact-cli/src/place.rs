@@ -1,16 +1,16 @@
-//! The folder for what a person sets once.
+//! The config directory.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// A file in the config folder of the platform, if that is known.
+/// A file in the platform's config directory, if that is known.
 pub(crate) fn config_file(name: &str) -> Option<PathBuf> {
     let folder = config_folder(std::env::consts::OS, |name| std::env::var_os(name))?;
     Some(folder.join(name))
 }
 
 fn config_folder(platform: &str, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    // A relative folder would be another one in each working folder.
+    // A relative path would depend on the working directory.
     let folder = |name| {
         variable(name)
             .map(PathBuf::from)

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::exit::{Exit, Failure};
 use crate::view::exact;
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Status<'a> {
     Finished,
     Paused(&'a [Question]),
-    /// It waits still: an answer did not fit.
+    /// Still waiting: an answer was not accepted.
     Refused(&'a [Question], &'a Failure),
     Failed(&'a Failure),
     /// Neither over nor waiting: its process has ended.
@@ -22,7 +22,7 @@ pub(crate) enum Status<'a> {
     Running(&'a [Question]),
 }
 
-/// All that is known of a run; `None` for one that never began.
+/// A run as an object; `None` for a run that never started.
 pub(crate) fn object(run: Option<&Run>, status: Status<'_>) -> Value {
     let reason = run.and_then(Run::termination);
     let (name, questions, failure) = match status {
@@ -79,7 +79,7 @@ fn pending(question: &Question) -> Value {
     })
 }
 
-/// Prints the object: in many lines for a person, in one for a program.
+/// Prints the object: on several lines for a person, on one for a program.
 pub(crate) fn print(object: &Value) {
     let mut stdout = std::io::stdout().lock();
     let text = if stdout.is_terminal() {
@@ -87,11 +87,11 @@ pub(crate) fn print(object: &Value) {
     } else {
         object.to_string()
     };
-    // A reader that went away wants nothing more.
+    // A closed pipe is not an error.
     let _ = writeln!(stdout, "{}", exact::escaped_json(&text));
 }
 
-/// Says why there is nothing to show of a run, to the program that asked for JSON and to a person.
+/// Reports a failure, to the program that requested JSON and to a person.
 pub(crate) fn fail(run: Option<&Run>, failure: &Failure, is_json: bool) -> Exit {
     if is_json {
         print(&object(run, Status::Failed(failure)));

@@ -1,4 +1,4 @@
-//! What is never shown: keys of providers, and what the environment names as secret.
+//! Secrets that are never shown: provider keys, and the values of variables that the user names.
 
 use enact::Settings;
 use enact::model::{SecretError, Secrets};
@@ -9,10 +9,10 @@ use crate::agent::Agent;
 use crate::exit::Failure;
 use crate::keys;
 
-/// The variable that names variables whose values are secret.
+/// The variable that lists variables with secret values.
 const VARIABLE: &str = "ENACT_SECRETS";
 
-/// Keys of providers are longer; what is shorter stands in for a key where none is needed, and may
+/// Real keys are longer; a shorter value is a placeholder where no key is needed, and may
 /// be an ordinary word.
 const SHORTEST_KEY: usize = 16;
 
@@ -34,10 +34,10 @@ pub(crate) fn configure(plan: Option<&Agent>, seal: Option<SealKey>) -> Result<(
     }
     told(&problems, "`secrets` of the agent file")?;
     for address in plan.map(Agent::all_addresses).unwrap_or_default() {
-        // A query may hold an ordinary word, such as the version of an API.
+        // A query may contain an ordinary word, such as the version of an API.
         let place = address.split('?').next().unwrap_or_default();
         for part in enact_providers::credentials(place) {
-            // What is too short to be told from other words stays out of errors alone.
+            // Values too short to be distinguished from other words are only kept out of errors.
             secrets = secrets.clone().with(&part).unwrap_or(secrets);
         }
     }
@@ -54,12 +54,12 @@ pub(crate) fn configure(plan: Option<&Agent>, seal: Option<SealKey>) -> Result<(
 
 /// A text without secrets.
 pub(crate) fn redact(text: &str) -> String {
-    // A failure may be told before anything is configured.
+    // A failure can be reported before anything is configured.
     let text = gathered().0.redact(text).into_owned();
     enact::secrets().redact(&text).into_owned()
 }
 
-/// All secrets of the environment, and the variables that hold none.
+/// All secrets in the environment, and the variables without one.
 fn gathered() -> (Secrets, Vec<(String, SecretError)>) {
     let (mut secrets, mut problems) = (Secrets::new(), Vec::new());
     let providers = Provider::all();
@@ -69,7 +69,7 @@ fn gathered() -> (Secrets, Vec<(String, SecretError)>) {
             secrets = add(secrets, name, &mut problems);
         }
     }
-    // Those that are too short to be told from other words are no keys.
+    // Values too short to be distinguished from other words are not keys.
     for key in keys::keys().unwrap_or_default().values() {
         secrets = secrets.clone().with(key).unwrap_or(secrets);
     }

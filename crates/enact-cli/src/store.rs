@@ -1,4 +1,4 @@
-//! Where runs are kept.
+//! Where runs are stored.
 
 use std::path::PathBuf;
 
@@ -11,15 +11,15 @@ use crate::args::StoreArg;
 use crate::exit::Failure;
 use crate::view::text;
 
-/// What `--store` says to keep no runs.
+/// The value of `--store` that stores no runs.
 const NONE: &str = "none";
-/// What names the newest run.
+/// The name of the newest run.
 const LAST: &str = "last";
-/// How many runs are named where an id could be several.
+/// The number of runs to list for an ambiguous id.
 const CANDIDATES: usize = 5;
 const VARIABLE: &str = "ENACT_STORE";
 
-/// The file that was asked for, or that of the platform; `None` if there shall be none.
+/// The file that is set, or the platform's default; `None` to store no runs.
 pub(crate) fn path(arg: &StoreArg) -> Result<Option<PathBuf>, Failure> {
     let said = match &arg.store {
         Some(path) => Some(path.clone()),
@@ -34,15 +34,15 @@ pub(crate) fn path(arg: &StoreArg) -> Result<Option<PathBuf>, Failure> {
         _ => match SqliteStore::default_path() {
             Some(path) => Ok(Some(path)),
             None => {
-                let message = "the folder for runs is not known: name a file with `--store PATH`, \
-                               or keep none with `--store none`";
+                let message = "the data directory is unknown: name a file with `--store PATH`, \
+                               or store no runs with `--store none`";
                 Err(Failure::usage("store", message))
             }
         },
     }
 }
 
-/// The store in that file.
+/// Opens the store.
 pub(crate) async fn open(arg: &StoreArg) -> Result<Option<SqliteStore>, Failure> {
     match path(arg)? {
         Some(path) => Ok(Some(SqliteStore::open(path).await?)),
@@ -50,23 +50,23 @@ pub(crate) async fn open(arg: &StoreArg) -> Result<Option<SqliteStore>, Failure>
     }
 }
 
-/// The same, for a command that begins runs: it works without a store, too.
+/// Opens the store for a command that starts runs: it also works without one.
 pub(crate) async fn open_for_new(arg: &StoreArg) -> Result<Option<SqliteStore>, Failure> {
     open(arg).await.map_err(|mut failure| {
         failure
             .message
-            .push_str(" (`--store none` runs without keeping the run)");
+            .push_str(" (`--store none` runs without storing the run)");
         failure
     })
 }
 
-/// The same, for a command that is about kept runs.
+/// Opens the store for a command that needs stored runs.
 pub(crate) async fn open_existing(arg: &StoreArg) -> Result<SqliteStore, Failure> {
     let store = open(arg).await?;
-    store.ok_or_else(|| Failure::usage("store", "`--store none` keeps no runs: name a file"))
+    store.ok_or_else(|| Failure::usage("store", "`--store none` stores no runs: name a file"))
 }
 
-/// The id of the run that is meant: given whole or by a unique ending; `last` is the newest run.
+/// Resolves the id of a run, which can be a unique ending; `last` is the newest run.
 pub(crate) async fn find(store: &SqliteStore, given: &str) -> Result<String, Failure> {
     let given = given.trim();
     let kind = StoreErrorKind::NotFound.as_str();
@@ -80,12 +80,12 @@ pub(crate) async fn find(store: &SqliteStore, given: &str) -> Result<String, Fai
     }
     if given == LAST {
         let newest = newest(store, RunFilter::all(), |_| true).await?;
-        return newest.ok_or_else(|| Failure::usage(kind, "there is no run yet"));
+        return newest.ok_or_else(|| Failure::usage(kind, "there are no runs yet"));
     }
     match &runs[..] {
         [only] => Ok(only.run_id.clone()),
         [] => {
-            let message = format!("there is no run `{given}`: `enact runs` lists runs");
+            let message = format!("no run `{given}`: `enact runs` lists runs");
             Err(Failure::usage(kind, message))
         }
         several => {
@@ -103,8 +103,8 @@ pub(crate) async fn find(store: &SqliteStore, given: &str) -> Result<String, Fai
     }
 }
 
-/// The id of the newest run that fits and is meant, unless it works for another run. What cannot be
-/// read is `None`.
+/// The id of the newest matching run, except for runs of called agents. A run that can't be read is
+/// passed as `None`.
 pub(crate) async fn newest(
     store: &SqliteStore,
     filter: RunFilter,
@@ -118,7 +118,7 @@ pub(crate) async fn newest(
             let run = match store.load(id).await {
                 Ok(stored) => Some(stored.run),
                 Err(error) if error.kind() == StoreErrorKind::Corrupt => None,
-                // It was deleted meanwhile.
+                // It has been deleted meanwhile.
                 Err(error) if error.kind() == StoreErrorKind::NotFound => continue,
                 Err(error) => return Err(error.into()),
             };
@@ -137,8 +137,8 @@ pub(crate) async fn newest(
     }
 }
 
-/// An ending of the id that is short and yet unlikely to be that of another run. The first
-/// characters of an id are the time, which runs share.
+/// A short ending of the id that is unlikely to belong to another run. Ids start with the
+/// time, which runs share.
 pub(crate) fn short(id: &str) -> &str {
     const UUID: usize = 36;
     const SHORT: usize = 8;
@@ -152,7 +152,7 @@ pub(crate) fn short(id: &str) -> &str {
     }
 }
 
-/// `enact resume` of a run, as a line to paste into the same shell.
+/// The `enact resume` command of a run, to paste into the same shell.
 pub(crate) fn resume_line(store: &SqliteStore, id: &str, more: &[&str]) -> String {
     let mut words = vec!["enact", "resume", short(id)];
     let usual = path(&StoreArg { store: None }).ok().flatten();
@@ -164,24 +164,24 @@ pub(crate) fn resume_line(store: &SqliteStore, id: &str, more: &[&str]) -> Strin
     }
     words.extend(more);
     let quoted = shlex::try_join(words.iter().copied());
-    // Only a NUL cannot be quoted, and no path has one. A terminal must not obey an id.
+    // Only NUL can't be quoted, and no path contains it. A terminal must not interpret an id.
     text::one_line(&quoted.unwrap_or_else(|_| words.join(" ")))
 }
 
-/// The run of this id, and no other one that was put in its place.
+/// Loads the run with this id, and rejects another one that has replaced it.
 pub(crate) async fn load(store: &SqliteStore, id: &str) -> Result<StoredRun, Failure> {
     let stored = store.load(id).await?.of(id);
     stored.map_err(|error| Failure::from(&Error::from(error)))
 }
 
-/// The runs of the agents that a run called, and of those that they called.
+/// The runs of the agents that a run called, directly or indirectly.
 pub(crate) async fn called(store: &SqliteStore, id: &str) -> Result<Vec<String>, Failure> {
     let runs = store.list(&RunFilter::all()).await?;
     let ids = runs.into_iter().map(|run| run.run_id);
     Ok(ids.filter(|other| is_called_by(other, id)).collect())
 }
 
-/// The id of a run that was called begins with that of its caller.
+/// The id of a called run starts with that of its caller.
 pub(crate) fn is_called_by(id: &str, caller: &str) -> bool {
     id.strip_prefix(caller)
         .is_some_and(|rest| rest.starts_with('.'))

@@ -1,5 +1,5 @@
-//! What the command tells others of its runs: traces to a collector, and a log on standard error.
-//! Neither unless the environment asks for it.
+//! Telemetry: traces for a collector, and a log on standard error. Both are off unless the
+//! environment turns them on.
 
 use std::env;
 use std::fmt;
@@ -19,14 +19,14 @@ use tracing_subscriber::{Layer, Registry};
 
 use crate::view::text;
 
-/// Sends what is left at the end.
+/// Sends the remaining spans at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Telemetry {
     traces: Option<Guard>,
 }
 
 impl Telemetry {
-    /// Begins with whatever the environment asks for. What is wrong is said, and stops nothing.
+    /// Starts what the environment configures. Errors are reported, and don't stop the command.
     pub(crate) fn start() -> Self {
         let (mut layers, mut traces) = (Vec::new(), None);
         if Traces::is_wanted() {
@@ -44,13 +44,13 @@ impl Telemetry {
             Err(error) => warn(&error),
         }
         if !layers.is_empty() {
-            // Nobody else has set one.
+            // No other subscriber has been set.
             let _ = tracing::subscriber::set_global_default(Registry::default().with(layers));
         }
         Self { traces }
     }
 
-    /// Sends what is left, and says so if it cannot.
+    /// Sends the remaining spans, and reports a failure.
     pub(crate) fn finish(self) {
         if let Some(Err(problem)) = self.traces.map(Guard::finish) {
             warn(&problem);
@@ -63,8 +63,8 @@ fn warn(problem: &dyn fmt::Display) {
     let _ = writeln!(std::io::stderr(), "warning: {line}");
 }
 
-/// What is logged: nothing unless asked for, and never what other libraries say, because they may
-/// say what was sent.
+/// What is logged: nothing by default, and never the events of other libraries, because they may
+/// contain what was sent.
 fn log_filter() -> Result<Option<Targets>, String> {
     for name in ["ENACT_LOG", "RUST_LOG"] {
         let Some(directives) = env::var(name).ok().filter(|text| !text.trim().is_empty()) else {
@@ -83,7 +83,7 @@ fn log_filter() -> Result<Option<Targets>, String> {
     Ok(None)
 }
 
-/// A line for every span that ends.
+/// Logs a line for each span that ends.
 fn log(filter: Targets) -> Box<dyn Layer<Registry> + Send + Sync> {
     tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
@@ -95,7 +95,7 @@ fn log(filter: Targets) -> Box<dyn Layer<Registry> + Send + Sync> {
         .boxed()
 }
 
-/// Time, level, and what is known of the span itself: those around it have lines of their own.
+/// Time, level, and the fields of the span itself: its parents have lines of their own.
 struct Line;
 
 impl<S, N> FormatEvent<S, N> for Line
@@ -114,7 +114,7 @@ where
         if let Some(span) = context.parent_span() {
             write!(writer, " {} ", span.name())?;
             if let Some(fields) = span.extensions().get::<FormattedFields<N>>() {
-                // What was known at the beginning, and what came later.
+                // The initial fields, and those recorded later.
                 writer.write_str(&fields.replace("  ", " "))?;
             }
         }
@@ -123,11 +123,11 @@ where
     }
 }
 
-/// A field of a span. Content is for collectors, not for logs.
+/// Writes a field of a span. Content is for collectors, not for logs.
 fn field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -> fmt::Result {
     let name = field.name();
     let is_content = enact::telemetry::CONTENT.contains(&name);
-    // The span's name and its end are on the line already.
+    // The span's name and its end are already on the line.
     let is_known = name.starts_with("otel.") || [OPERATION, "message"].contains(&name);
     if is_content || is_known {
         return Ok(());

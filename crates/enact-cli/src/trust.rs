@@ -1,4 +1,4 @@
-//! Whose runs are resumed unasked: those that this user began on this machine.
+//! Which runs are resumed without asking: those that this user started on this machine.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,27 +14,27 @@ use crate::run::deeds;
 use crate::view::exact;
 use crate::view::{Ink, Narrator, show_deed, text};
 
-/// The variable that names the file of the key.
+/// The variable with the path of the key file.
 const VARIABLE: &str = "ENACT_SEAL_KEY";
 const KEY: &str = "seal.key";
-/// The folder of the runs that a person agreed to, beside the key.
+/// The directory of the runs that a person agreed to, beside the key.
 const TRUSTED: &str = "trusted";
-/// The most characters of a deed in an error, which is one line.
+/// The maximum length of an action in an error, which is one line.
 const MAX_DEED: usize = 200;
 
-/// Who says whether a run from somewhere else may be resumed.
+/// Who agrees to resuming a run from another source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consent {
-    /// Whoever is at the terminal.
+    /// The user at the terminal.
     Ask,
-    /// Nobody can be asked.
+    /// No one can be asked.
     Refuse,
-    /// It was given with the command.
+    /// The command line already agrees.
     Given,
 }
 
-/// The key of this user on this machine, made when there is none. Without one, runs are not sealed,
-/// and whoever resumes them is asked.
+/// The key of this user on this machine, created if needed. Without a key, runs are not sealed, and
+/// resuming them asks for consent.
 pub(crate) fn key() -> Option<SealKey> {
     let path = path()?;
     read(&path).or_else(|| make(&path))
@@ -57,7 +57,7 @@ fn make(path: &Path) -> Option<SealKey> {
     private_folder(folder).ok()?;
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).ok()?;
-    // Nobody else may read it, and nobody reads half of it.
+    // Only the owner can read it, and only as a whole.
     let mut file = tempfile::NamedTempFile::new_in(folder).ok()?;
     file.write_all(&bytes).ok()?;
     file.as_file().sync_all().ok()?;
@@ -68,7 +68,7 @@ fn make(path: &Path) -> Option<SealKey> {
     }
 }
 
-/// Makes a folder, and those above it, for the owner alone.
+/// Creates a directory and its parents, accessible only to the owner.
 fn private_folder(path: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -105,20 +105,20 @@ pub(crate) async fn check(
     let screen = person.screen(narrator);
     let mark = screen.paint(Ink::Question, "?");
     screen.line(&format!(
-        "   {mark} this run was not begun by you on this machine. To resume it, enact:"
+        "   {mark} this run was not started by you on this machine. To resume it, enact:"
     ));
     for (what, how) in &deeds {
         show_deed(screen, what, how);
     }
     let interrupted = interrupt::watch();
-    let prompt = "do this? [y]es / [n]o:";
+    let prompt = "do you want this? [y]es / [n]o:";
     if !person.agrees(narrator, prompt, &interrupted).await {
-        let message = "the run was not begun by you on this machine, and was not resumed: nothing \
+        let message = "the run was not started by you on this machine, and was not resumed: nothing \
                        was started";
         return Err(Failure::usage("untrusted", message));
     }
     if let Some(file) = remembered {
-        // If this fails, the next time asks again.
+        // If this fails, the next resume asks again.
         let _ = file.parent().map(private_folder);
         let _ = std::fs::write(file, run.id());
     }

@@ -1,4 +1,4 @@
-//! What can go wrong when a module is built or called.
+//! Errors of modules.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -12,42 +12,42 @@ use crate::run::store::{StoreError, StoreErrorKind};
 use crate::run::{AnswerError, HistoryError, Run, RunError, TerminationReason};
 use crate::signature::SignatureError;
 
-/// What went wrong.
+/// The kind of an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The signature is wrong.
+    /// The signature is invalid.
     Signature,
-    /// The tools are wrong.
+    /// The tools are invalid.
     Tools,
-    /// A template is wrong.
+    /// A template is invalid.
     Template,
-    /// The inputs do not fit the signature.
+    /// The inputs don't fit the signature.
     Input,
-    /// No model was set.
+    /// No model is set.
     NoModel,
-    /// The cost is limited, and a price is not known.
+    /// The cost is limited, and a price is unknown.
     NoPrice,
     /// The model failed.
     Model(ModelErrorKind),
-    /// The model never gave outputs that fit the signature.
+    /// The model never returned outputs that fit the signature.
     NoAnswer,
     /// The run was cancelled.
     Cancelled,
     /// The run was interrupted: it is not over, and can be resumed.
     Interrupted,
-    /// The run waits for a person, and the caller wanted a finished one.
+    /// The run waits for a person, but the caller required a finished run.
     Paused,
-    /// A decision does not fit its question.
+    /// A decision doesn't fit its question.
     Answer,
-    /// Saved state does not fit.
+    /// Saved state doesn't fit.
     State,
     /// A history cannot be read.
     History,
     /// A log cannot be read.
     Log,
-    /// The store failed; the run continues to exist as it was stored before.
+    /// The store failed; the run remains as it was stored before.
     Store(StoreErrorKind),
     /// A condition of yours could not be checked: the run is not over, and can be resumed.
     Hook,
@@ -56,7 +56,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// The kind as one word, such as `no_answer`; a model's failure gives its own kind.
+    /// The kind as one word, such as `no_answer`; for a model's failure, the model error's kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Model(kind) => kind.as_str(),
@@ -66,7 +66,7 @@ impl ErrorKind {
     }
 }
 
-/// A failure, with its cause and, once a run has begun, the run: nothing that it learned is lost.
+/// A failure, with its cause and, once a run has started, the run: no results are lost.
 #[derive(thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -95,7 +95,7 @@ impl Error {
         Self::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
     }
 
-    /// Why a run ended without outputs; none if it has some, or is not over.
+    /// Why a run ended without outputs; none if it has outputs, or is not over.
     pub(crate) fn ended(run: &Run) -> Option<Self> {
         let kind = match run.termination()? {
             TerminationReason::Cancelled => ErrorKind::Cancelled,
@@ -117,23 +117,23 @@ impl Error {
         self
     }
 
-    /// What went wrong.
+    /// The kind of error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// The run as far as it came.
+    /// The run so far.
     pub fn run(&self) -> Option<&Run> {
         self.run.as_deref()
     }
 
-    /// The run as far as it came, taken out of the error.
+    /// Takes the run so far out of the error.
     pub fn into_run(self) -> Option<Run> {
         self.run.map(|run| *run)
     }
 }
 
-// The run holds prompts and data: it is named, not printed.
+// The run contains prompts and data, so it is named, not printed.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")
@@ -145,7 +145,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// An error of a layer below becomes one of this kind, with its text, and is kept as its cause.
+/// Converts an error of a lower layer to one of this kind, with its text, keeping it as the source.
 macro_rules! from_cause {
     ($($cause:ty => $kind:expr),* $(,)?) => {$(
         impl From<$cause> for Error {

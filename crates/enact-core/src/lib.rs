@@ -1,26 +1,26 @@
-//! What enact is made of, without HTTP, SQL or tools of its own: signatures, the traits of models and
+//! The core of enact, without HTTP, SQL or tools of its own: signatures, the traits of models and
 //! tools, adapters, the log of a run, the pure core, and the loop that drives it.
 //!
-//! Programs use the crate [`enact`](https://docs.rs/enact), which gives all of this under the same paths,
-//! with the clients of providers and the built-in tools. This crate is for those who need the types
-//! alone: stores, providers, tools, and other extensions of enact.
+//! Programs use the crate [`enact`](https://docs.rs/enact), which exports everything here under the same
+//! paths, with provider clients and built-in tools. Use this crate if you only need the types: for
+//! stores, providers, tools and other extensions of enact.
 //!
-//! # What is where
+//! # Modules
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
-//! | the root | [`ReAct`], [`Predict`], [`ChainOfThought`]; what a call takes ([`Call`]) and gives ([`Outcome`], [`Prediction`], [`Paused`], [`Error`]) |
-//! | [`signature`](mod@signature) | fields, types, arrow strings, checks of values |
-//! | [`tool`](mod@tool) | what an agent can do: [`Tool`], [`FnTool`], what a running call knows |
-//! | [`model`] | whom it asks: [`LanguageModel`], retries and other wrappers, the scripted model |
-//! | [`adapter`] | how tasks are put into words, and replies read |
+//! | the root | [`ReAct`], [`Predict`], [`ChainOfThought`]; a call ([`Call`]) and its result ([`Outcome`], [`Prediction`], [`Paused`], [`Error`]) |
+//! | [`signature`](mod@signature) | fields, types, arrow strings, validation of values |
+//! | [`tool`](mod@tool) | tools: [`Tool`], [`FnTool`], the context of a call |
+//! | [`model`] | models: [`LanguageModel`], retries and other wrappers, the scripted model |
+//! | [`adapter`] | converts tasks to prompts, and parses replies |
 //! | [`run`] | the log of a run, and its views: history, trajectory, questions |
 //! | [`predictor`] | the inner requests of a module, demonstrations, saved state |
 //! | [`telemetry`] | the spans of a run, for `tracing` and OpenTelemetry |
 //! | [`react`] | the pure core: what a run does next, as a function of its log |
-//! | [`driver`] | the loop, and the door to the outside world that an engine implements |
+//! | [`driver`] | the loop, and the interface to the outside world that an engine implements |
 
-// The macros name this crate from outside, also where it uses them itself.
+// The macros name this crate from outside, and also use that name inside it.
 extern crate self as enact_core;
 
 pub mod adapter;
@@ -76,7 +76,7 @@ pub mod __private {
     pub async fn blocking<T: Send + 'static>(
         function: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, ToolError> {
-        // What the function does belongs to the span of its call.
+        // The work of the function belongs to the span of its call.
         let span = tracing::Span::current();
         match tokio::task::spawn_blocking(move || span.in_scope(function)).await {
             Ok(value) => Ok(value),
@@ -86,7 +86,7 @@ pub mod __private {
     }
 }
 
-/// A set of the tools of these `#[tool]` functions.
+/// Creates a set of tools from `#[tool]` functions.
 #[macro_export]
 macro_rules! tools {
     ($($tool:path),* $(,)?) => {
@@ -94,7 +94,7 @@ macro_rules! tools {
     };
 }
 
-/// Values by field name: `values! { question: "Why?", k: 3 }`.
+/// Creates values by field name: `values! { question: "Why?", k: 3 }`.
 #[macro_export]
 macro_rules! values {
     ($($name:ident : $value:expr),* $(,)?) => {

@@ -1,7 +1,7 @@
-//! The model and the adapter that modules use unless they are told otherwise.
+//! Defaults for modules: the model, the adapter, and more.
 //!
-//! What is set on a module or a predictor wins over what is set for a [`scope`], which wins over
-//! what was [`configure`]d for the program.
+//! Settings of a module or predictor take precedence over those of a [`scope`], which take precedence
+//! over the global ones set with [`configure`].
 
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -10,8 +10,8 @@ use crate::model::{LanguageModel, Secrets};
 use crate::run::SealKey;
 use crate::telemetry::CAPTURE_VARIABLE;
 
-/// A model and an adapter for whoever has none of its own, what spans hold, what is kept out of runs,
-/// and what seals them.
+/// Defaults for modules: model and adapter, content in spans, secrets, and the key that seals
+/// runs.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     pub(crate) model: Option<Arc<dyn LanguageModel>>,
@@ -22,45 +22,45 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Nothing is set.
+    /// Creates empty settings.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with a model.
+    /// Sets the model.
     #[must_use]
     pub fn model(mut self, model: impl LanguageModel + 'static) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
 
-    /// The same with an adapter.
+    /// Sets the adapter.
     #[must_use]
     pub fn adapter(mut self, adapter: impl Into<AdapterChoice>) -> Self {
         self.adapter = Some(adapter.into());
         self
     }
 
-    /// The same, with or without prompts, arguments and observations in the
-    /// [spans](crate::telemetry) of a run. Without unless set here or by
-    /// [`CAPTURE_VARIABLE`](crate::telemetry::CAPTURE_VARIABLE).
+    /// Includes prompts, arguments and observations in the [spans](crate::telemetry) of a run, or
+    /// excludes them. Off by default, unless
+    /// [`CAPTURE_VARIABLE`](crate::telemetry::CAPTURE_VARIABLE) turns it on.
     #[must_use]
     pub fn content_in_spans(mut self, is_wanted: bool) -> Self {
         self.content_in_spans = Some(is_wanted);
         self
     }
 
-    /// The same with values that are kept out of runs: `[redacted]` stands in their place in logs,
-    /// prompts, updates and [spans](crate::telemetry). They reach a run by its inputs, its tools, its
-    /// people and its models. A tool that needs one takes it from elsewhere than its arguments.
+    /// Sets values to keep out of runs: logs, prompts, updates and [spans](crate::telemetry) contain
+    /// `[redacted]` instead, wherever the values come from: inputs, tools, people or models. A tool that
+    /// needs a secret must not get it from its arguments.
     #[must_use]
     pub fn secrets(mut self, secrets: Secrets) -> Self {
         self.secrets = Some(secrets);
         self
     }
 
-    /// The same with a key that seals every run that begins, so that
-    /// [`Run::is_sealed_by`](crate::Run::is_sealed_by) recognises it later.
+    /// Sets a key that seals every new run, so that [`Run::is_sealed_by`](crate::Run::is_sealed_by)
+    /// recognises it later.
     #[must_use]
     pub fn seal_key(mut self, key: SealKey) -> Self {
         self.seal_key = Some(key);
@@ -84,13 +84,13 @@ tokio::task_local! {
     static SCOPED: Settings;
 }
 
-/// Sets what the whole program uses. The only global state of enact.
+/// Sets the global defaults of the program. This is enact's only global state.
 pub fn configure(settings: Settings) {
     *GLOBAL.write().unwrap_or_else(PoisonError::into_inner) = settings;
 }
 
-/// Runs a future with settings that win over those of the program and of outer scopes.
-/// Tasks that the future spawns do not inherit them.
+/// Runs a future with settings that override the global ones and those of outer scopes. Tasks that
+/// the future spawns don't inherit them.
 pub async fn scope<F: Future>(settings: Settings, future: F) -> F::Output {
     let settings = match SCOPED.try_with(Clone::clone) {
         Ok(outer) => settings.over(&outer),
@@ -99,13 +99,13 @@ pub async fn scope<F: Future>(settings: Settings, future: F) -> F::Output {
     SCOPED.scope(settings, future).await
 }
 
-/// The future with the settings that are in force here, for a task of its own.
+/// The future with the current settings, for a separate task.
 pub(crate) fn inherit<F: Future + Send>(future: F) -> impl Future<Output = F::Output> + Send {
     let scoped = SCOPED.try_with(Clone::clone).unwrap_or_default();
     SCOPED.scope(scoped, future)
 }
 
-/// The settings in force here.
+/// The current settings.
 pub(crate) fn current() -> Settings {
     let global = GLOBAL.read().unwrap_or_else(PoisonError::into_inner);
     match SCOPED.try_with(Clone::clone) {
@@ -114,19 +114,19 @@ pub(crate) fn current() -> Settings {
     }
 }
 
-/// What is kept out of runs here, for whoever writes down something beside them.
+/// The current secrets, for code that writes files besides the log.
 pub fn secrets() -> Secrets {
     current().secrets.unwrap_or_default()
 }
 
-/// Whether spans hold content here.
+/// Whether spans currently contain content.
 pub(crate) fn has_content_in_spans() -> bool {
     static ASKED_FOR: LazyLock<bool> =
         LazyLock::new(|| std::env::var(CAPTURE_VARIABLE).is_ok_and(|text| is_yes(&text)));
     current().content_in_spans.unwrap_or_else(|| *ASKED_FOR)
 }
 
-/// The variable knows further words for where content goes; those that name spans are a yes.
+/// The variable has further values for where content goes; those that include spans mean yes.
 fn is_yes(text: &str) -> bool {
     ["true", "span_only", "span_and_event"]
         .iter()

@@ -1,4 +1,4 @@
-//! Moments in time, as logs have them.
+//! Timestamps in logs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-/// A moment, to the nanosecond. It is written in UTC by RFC 3339, such as `2026-01-15T09:30:00Z`.
+/// A moment in time, with nanoseconds. Serialised in UTC as RFC 3339, such as `2026-01-15T09:30:00Z`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -24,45 +24,45 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(jiff::Timestamp);
 
 impl Timestamp {
-    /// The beginning of 1970.
+    /// The start of 1970.
     pub const UNIX_EPOCH: Self = Self(jiff::Timestamp::UNIX_EPOCH);
 
-    /// The moment that this is called.
+    /// The current time.
     pub fn now() -> Self {
         Self(jiff::Timestamp::now())
     }
 
-    /// So many seconds after the beginning of 1970; none beyond the year 9999.
+    /// A number of seconds after the start of 1970; none after the year 9999.
     pub fn from_second(second: i64) -> Option<Self> {
         jiff::Timestamp::from_second(second).ok().map(Self)
     }
 
-    /// So many nanoseconds after the beginning of 1970; none beyond the year 9999.
+    /// A number of nanoseconds after the start of 1970; none after the year 9999.
     pub fn from_nanosecond(nanosecond: i128) -> Option<Self> {
         jiff::Timestamp::from_nanosecond(nanosecond).ok().map(Self)
     }
 
-    /// Nanoseconds since the beginning of 1970.
+    /// Nanoseconds since the start of 1970.
     pub fn as_nanosecond(self) -> i128 {
         self.0.as_nanosecond()
     }
 
-    /// The moment so much later; none beyond the year 9999.
+    /// This time plus a duration; none after the year 9999.
     pub fn checked_add(self, time: Duration) -> Option<Self> {
         self.0.checked_add(time).ok().map(Self)
     }
 
-    /// The moment so much earlier; none before the year -9999.
+    /// This time minus a duration; none before the year -9999.
     pub fn checked_sub(self, time: Duration) -> Option<Self> {
         self.0.checked_sub(time).ok().map(Self)
     }
 
-    /// For people: `2026-01-15 09:30`, in UTC.
+    /// In a readable form: `2026-01-15 09:30`, in UTC.
     pub fn to_minute(self) -> String {
         self.0.strftime("%Y-%m-%d %H:%M").to_string()
     }
 
-    /// How long after an earlier moment this is; zero if that is the later one.
+    /// The duration since an earlier time; zero if it is later.
     pub fn since(self, earlier: Self) -> Duration {
         self.0
             .duration_since(earlier.0)
@@ -106,7 +106,7 @@ impl FromStr for Timestamp {
     }
 }
 
-/// Something that is no [`Timestamp`].
+/// A text that is not a [`Timestamp`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a moment in time: {0}")]
 pub struct TimestampError(String);

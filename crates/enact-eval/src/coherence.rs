@@ -1,4 +1,4 @@
-//! Whether a thought connects to the calls that follow it, as far as words can tell.
+//! Estimates from words whether a thought connects to the calls after it.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,12 @@ use enact_core::run::{Call, Step};
 use enact_core::tool::ToolSpec;
 use serde_json::Value;
 
-/// A thought has at least this many distinct words.
+/// The minimum number of distinct words in a thought.
 const FEWEST_WORDS: usize = 2;
-/// A word that is no number counts from this many letters on.
+/// The minimum length of a word that is not a number.
 const FEWEST_LETTERS: usize = 3;
 
-/// Words that connect nothing.
+/// Words that don't count.
 const STOP_WORDS: &[&str] = &[
     "about", "all", "also", "and", "any", "are", "but", "can", "could", "did", "does", "for",
     "from", "get", "give", "has", "have", "her", "his", "how", "into", "its", "let", "may", "more",
@@ -21,7 +21,7 @@ const STOP_WORDS: &[&str] = &[
     "your",
 ];
 
-/// What the model thought before it acted: the text of the step, or what it reasoned beside it.
+/// The model's thought before it acted: the text of the step, or its reasoning.
 pub fn thought(step: &Step) -> &str {
     match step.thought().trim() {
         "" => step.replied.reply.reasoning.trim(),
@@ -29,9 +29,9 @@ pub fn thought(step: &Step) -> &str {
     }
 }
 
-/// Whether the thought connects to one of the calls: it has at least two distinct words, and
-/// shares a word with the name, the description or the arguments of a called tool, or quotes an
-/// argument whole.
+/// Whether the thought connects to one of the calls: it has at least two distinct words, and shares a
+/// word with the name, the description or the arguments of a called tool, or quotes an argument
+/// completely.
 pub fn connects(thought: &str, calls: &[&Call], tools: &[ToolSpec]) -> bool {
     let said = words(thought);
     let spoken: BTreeSet<&str> = thought.split_whitespace().collect();
@@ -65,7 +65,7 @@ fn leaves(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The words that carry meaning, in lower case, without their endings.
+/// The significant words, in lower case, without endings.
 fn words(text: &str) -> BTreeSet<String> {
     let lower = text.to_lowercase();
     let all = lower.split(|c: char| !c.is_alphanumeric());
@@ -78,7 +78,7 @@ fn words(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// `searches`, `searching` and `searched` as `search`.
+/// Reduces `searches`, `searching` and `searched` to `search`.
 fn stem(word: &str) -> String {
     let endings = ["ing", "es", "ed", "s", "e"];
     let mut stems = endings

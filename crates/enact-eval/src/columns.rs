@@ -1,4 +1,4 @@
-//! Flat examples: one column for each input and each expected output.
+//! Flat examples: a column for each input and each expected output.
 
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -7,21 +7,21 @@ use enact_core::signature::{Field, Validator, instead};
 use enact_core::{Signature, Values};
 use serde_json::Value;
 
-/// What a flat example may hold beside its columns.
+/// What a flat example can contain besides its columns.
 const OTHERS: [&str; 3] = ["id", "termination", "metric"];
 
-/// Which columns of a flat dataset hold the inputs and the expected outputs.
+/// The columns of a flat dataset for inputs and expected outputs.
 ///
-/// Where a side is empty, its columns are called like the fields of the signature.
+/// If a side is empty, its columns have the names of the signature's fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Columns {
-    /// The inputs.
+    /// The columns with inputs.
     pub inputs: Vec<Column>,
-    /// The expected outputs.
+    /// The columns with expected outputs.
     pub outputs: Vec<Column>,
 }
 
-/// A column and the field that it holds. Written `NAME` where both have one name, and `FIELD=COLUMN`
+/// A column and its field. Written `NAME` if both have the same name, and `FIELD=COLUMN`
 /// otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
@@ -44,12 +44,12 @@ impl FromStr for Column {
 }
 
 impl Columns {
-    /// Whether columns were named.
+    /// Whether columns are set.
     pub(crate) fn are_named(&self) -> bool {
         !self.inputs.is_empty() || !self.outputs.is_empty()
     }
 
-    /// The columns that were named and are not among these.
+    /// The set columns that don't exist.
     pub(crate) fn missing(&self, present: &[String]) -> Vec<String> {
         let named = self.inputs.iter().chain(&self.outputs);
         let missing = named.filter(|one| !present.contains(&one.column));
@@ -60,7 +60,7 @@ impl Columns {
         told.collect()
     }
 
-    /// A flat example in the form of the others, with `inputs` and `expected`.
+    /// A flat example in the other form, with `inputs` and `expected`.
     pub(crate) fn nested(
         &self,
         signature: &Signature,
@@ -95,7 +95,7 @@ impl Columns {
                 nested.insert(name.to_owned(), value);
             }
         }
-        // Columns are named to leave others out.
+        // Setting columns excludes all others.
         if !self.are_named() {
             for name in record.keys() {
                 let fields = signature.inputs().iter().chain(signature.outputs());
@@ -110,8 +110,8 @@ impl Columns {
         nested
     }
 
-    /// The values of a row of texts: of the declared types where they fit, and without empty cells
-    /// that need not be there.
+    /// The values of a row of texts: converted to the declared types if possible, without optional
+    /// empty cells.
     pub(crate) fn of_texts(
         &self,
         signature: &Signature,

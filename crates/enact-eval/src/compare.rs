@@ -1,4 +1,4 @@
-//! Two reports side by side.
+//! Compares two reports.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::report::{Report, percent};
 use crate::statistics::{float, mcnemar};
 use crate::trial::Trial;
 
-/// What a row's numbers are.
+/// The unit of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Shares from 0 to 1.
@@ -15,12 +15,12 @@ pub enum Unit {
     Seconds,
     /// Counts.
     Count,
-    /// In the unit of the price file.
+    /// In the currency of the price file.
     Cost,
 }
 
 impl Unit {
-    /// A value in words; `sign` stands before one above zero.
+    /// A formatted value; a positive one starts with `sign`.
     pub fn shown(self, value: Option<f64>, sign: &str) -> String {
         let Some(value) = value else {
             return "–".to_owned();
@@ -35,40 +35,40 @@ impl Unit {
     }
 }
 
-/// One value in both reports.
+/// A value in both reports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// What its numbers are.
+    /// Its unit.
     pub unit: Unit,
-    /// In the first report.
+    /// The value in the first report.
     pub first: Option<f64>,
-    /// In the second.
+    /// The value in the second report.
     pub second: Option<f64>,
 }
 
 impl Row {
-    /// By how much the second is more.
+    /// The second value minus the first.
     pub fn difference(&self) -> Option<f64> {
         Some(self.second? - self.first?)
     }
 }
 
-/// Two reports side by side.
+/// The comparison of two reports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The values.
     pub rows: Vec<Row>,
-    /// The examples that both reports have, with the same inputs and something expected.
+    /// The examples in both reports, with the same inputs and an expectation.
     pub common: u64,
-    /// The examples that only one of them has, or that ask for something else.
+    /// The examples in only one report, or with different expectations.
     pub different: Vec<String>,
     /// The examples that failed in the first and passed in the second.
     pub fixed: Vec<String>,
     /// The examples that passed in the first and failed in the second.
     pub broken: Vec<String>,
-    /// How likely such a difference is by chance: McNemar's exact test.
+    /// The probability of such a difference by chance: McNemar's exact test.
     pub p_value: f64,
 }
 

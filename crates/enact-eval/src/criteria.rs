@@ -1,4 +1,4 @@
-//! The five criteria of a good agent, over all trials. Each is a share, a mean, or not known.
+//! The five criteria of a good agent, over all trials. Each is a share, a mean, or unknown.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::statistics::{Share, mean};
 use crate::trial::Trial;
 
-/// What a criterion asks for.
+/// The goal of a criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
@@ -18,7 +18,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// Whether a value reaches it.
+    /// Whether a value meets it.
     pub fn is_met_by(self, value: f64) -> bool {
         match self {
             Self::AtLeast(goal) => value >= goal,
@@ -37,18 +37,18 @@ impl fmt::Display for Goal {
     }
 }
 
-/// One criterion and how far it is met.
+/// A criterion with its value and goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Criterion {
     /// Its name.
     pub name: String,
-    /// The value from 0 to 1; none if there is nothing to tell it from.
+    /// The value from 0 to 1; none without data.
     pub value: Option<f64>,
-    /// What is asked for.
+    /// The goal.
     pub goal: Goal,
-    /// Whether that is met; none if there is nothing to tell it from.
+    /// Whether the goal is met; none without data.
     pub is_met: Option<bool>,
-    /// What the value was computed from, in words.
+    /// A description of the data.
     pub basis: String,
 }
 
@@ -72,7 +72,7 @@ impl Criterion {
     }
 }
 
-/// The five criteria; a sixth line says what a judge thinks of the first.
+/// The five criteria; a sixth line has the judge's opinion on the first.
 pub fn criteria(trials: &[Trial]) -> Vec<Criterion> {
     let mut criteria = vec![coherence(trials)];
     criteria.extend(judged_coherence(trials));

@@ -1,13 +1,13 @@
 //! Comma-separated values, as spreadsheets write them (RFC 4180).
 
-/// A row and the number of the line that it begins in, counted from 1.
+/// A row and the number of its first line, from 1.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) line: usize,
     pub(crate) cells: Vec<String>,
 }
 
-/// The rows of a text, without empty lines; or the line of a quote that is wrong, and why.
+/// The rows of a text, without empty lines; or the line of an invalid quote, with the reason.
 pub(crate) fn rows(text: &str) -> Result<Vec<Row>, (usize, String)> {
     let mut chars = text.chars().peekable();
     let (mut rows, mut line) = (Vec::new(), 1);

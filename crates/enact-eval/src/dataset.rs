@@ -1,4 +1,4 @@
-//! Datasets: what an agent is asked, and what should come of it. JSON lines or CSV.
+//! Datasets: inputs and expectations, as JSON lines or CSV.
 
 use std::collections::HashMap;
 
@@ -10,53 +10,53 @@ pub use crate::columns::{Column, Columns};
 use crate::csv;
 use crate::metric::Metric;
 
-/// What a line may hold.
+/// The keys of a line.
 const KEYS: [&str; 5] = ["id", "inputs", "expected", "termination", "metric"];
 
-/// One line of a dataset.
+/// An example of a dataset.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
-    /// What it is called; the number of its line unless it says so.
+    /// The id. Default: the line number.
     pub id: String,
-    /// What goes in.
+    /// The inputs.
     pub inputs: Values,
-    /// What should come out, and how that is found out.
+    /// The expected outputs, and the metric.
     pub expected: Option<(Values, Metric)>,
-    /// How the run should end.
+    /// The expected termination reason.
     pub termination: Option<TerminationReason>,
 }
 
-/// Examples with distinct ids, checked against a signature.
+/// Examples with distinct ids, validated against a signature.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     examples: Vec<Example>,
 }
 
-/// How the lines of a dataset are read.
+/// How the lines of a dataset are parsed.
 #[derive(Debug, Clone)]
 pub struct Reading<'a> {
-    /// What goes in and what comes out.
+    /// The signature.
     pub signature: &'a Signature,
-    /// The metric of lines that name none.
+    /// The default metric.
     pub metric: &'a Metric,
-    /// Whether a model is there to judge.
+    /// Whether there is a judge.
     pub has_judge: bool,
     /// The columns of flat examples.
     pub columns: &'a Columns,
 }
 
-/// What is wrong with a line.
+/// A problem with a line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct Problem {
-    /// The number of the line, counted from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// What is wrong, and what to do.
+    /// The problem, and what to do.
     pub message: String,
 }
 
 impl Dataset {
-    /// Reads JSON lines, each with `inputs` and `expected`, or flat. Everything that is wrong is told
+    /// Parses JSON lines, each with `inputs` and `expected`, or flat. All problems are reported
     /// at once.
     pub fn read(text: &str, reading: &Reading<'_>) -> Result<Self, Vec<Problem>> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -70,7 +70,7 @@ impl Dataset {
         )
     }
 
-    /// Reads CSV: a header, and one flat example a row.
+    /// Parses CSV: a header, and one flat example per row.
     ///
     /// ```
     /// use enact_eval::Metric;
@@ -143,7 +143,7 @@ impl Dataset {
 }
 
 impl Reading<'_> {
-    /// The example of a line, as far as it can be read, and all that is wrong with it.
+    /// The example in a line, as far as it is valid, and all of its problems.
     fn line(&self, content: &str, line: usize) -> (Option<Example>, Vec<String>) {
         match serde_json::from_str::<Value>(content) {
             // A field of the signature may have the name of a key.
@@ -178,7 +178,7 @@ impl Reading<'_> {
         self.flat(record, names, row.line)
     }
 
-    /// A flat example with these columns, of which some may be empty.
+    /// A flat example with these columns, some of which may be empty.
     fn flat(
         &self,
         record: Values,
@@ -235,7 +235,7 @@ impl Reading<'_> {
         (Some(example), problems)
     }
 
-    /// The inputs, in the order and of the types that the signature asks for.
+    /// The inputs, in the order and of the types of the signature.
     fn inputs(&self, inputs: Values) -> Result<Values, String> {
         let checked = self.signature.check_inputs(inputs);
         let inputs = checked.map_err(|error| error.to_string())?;
@@ -305,7 +305,7 @@ impl Reading<'_> {
         Some((expected, metric))
     }
 
-    /// A metric as a line names it. A dataset is data: it cannot name a program to run.
+    /// A metric in a line. A dataset is data: it cannot name a program to run.
     fn metric(&self, value: &Value) -> Result<Metric, String> {
         let names_command = value == "command" || value.get("command").is_some();
         match (names_command, value, self.metric) {
@@ -320,7 +320,7 @@ impl Reading<'_> {
     }
 }
 
-/// What was read; a problem is added to the others.
+/// The value, adding any problem to the others.
 fn fine<T>(read: Result<T, String>, problems: &mut Vec<String>) -> Option<T> {
     read.map_err(|problem| problems.push(problem)).ok()
 }
@@ -333,7 +333,7 @@ fn object(fields: &mut Values, name: &str) -> Result<Option<Values>, String> {
     }
 }
 
-/// Brings an expected value into the declared type.
+/// Converts an expected value to the declared type.
 fn typed(field: &Field, value: &mut Value) -> Result<(), String> {
     let validator = Validator::new(field.ty.json_schema()).map_err(|error| error.to_string())?;
     let name = &field.name;

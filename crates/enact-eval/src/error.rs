@@ -1,6 +1,6 @@
-//! What can go wrong in an evaluation.
+//! Errors of evaluations.
 
-/// A metric could not say whether an answer is correct.
+/// A metric could not decide whether an answer is correct.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct MetricError {
@@ -16,7 +16,7 @@ impl MetricError {
         }
     }
 
-    /// Who could not say: `judge` or `command`.
+    /// The metric: `judge` or `command`.
     pub fn kind(&self) -> &'static str {
         self.kind
     }

@@ -1,4 +1,4 @@
-//! Runs the examples of a dataset, several at a time, and scores what comes of them.
+//! Runs the examples of a dataset concurrently, and scores the results.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::metric::{Metric, Score};
 use crate::results::Heading;
 use crate::trial::{Fault, Status, Trial};
 
-/// An agent under evaluation, and what its runs begin with.
+/// An agent under evaluation, and the settings of its runs.
 #[derive(Debug)]
 pub struct Evaluator<'a> {
     agent: &'a ReAct,
@@ -25,19 +25,19 @@ pub struct Evaluator<'a> {
     interruption: CancellationToken,
 }
 
-/// What came of an example.
+/// The result of an example.
 #[derive(Debug)]
 pub enum Tried {
-    /// It was run, resumed or scored: the trial is news.
+    /// It was run, resumed or scored: the trial is new.
     Now(Trial),
-    /// It was done before: nothing was asked of anyone.
+    /// It has an earlier result: nothing was run.
     Before(Trial),
     /// The evaluation was interrupted first.
     Interrupted,
 }
 
 impl<'a> Evaluator<'a> {
-    /// Evaluates this agent.
+    /// Creates an evaluator for this agent.
     pub fn new(agent: &'a ReAct) -> Self {
         Self {
             agent,
@@ -49,19 +49,19 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Begins every run after this conversation.
+    /// Sets the conversation that every run continues.
     #[must_use]
     pub fn with_history(self, history: History) -> Self {
         Self { history, ..self }
     }
 
-    /// Keeps these notes with every run.
+    /// Adds notes to every run.
     #[must_use]
     pub fn with_notes(self, notes: Values) -> Self {
         Self { notes, ..self }
     }
 
-    /// Keeps the runs here, so that they can be taken up again.
+    /// Sets the store for the runs, so that they can be resumed.
     #[must_use]
     pub fn with_store(self, store: impl Store + 'static) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Lets a model judge.
+    /// Sets the judge.
     #[must_use]
     pub fn with_judge(self, judge: Judge) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Stops when this token is cancelled. Runs that are kept can be taken up again.
+    /// Stops when this token is cancelled. Stored runs can be resumed.
     #[must_use]
     pub fn interrupt_with(self, interruption: CancellationToken) -> Self {
         Self {
@@ -93,8 +93,8 @@ impl<'a> Evaluator<'a> {
         self.judge.as_ref()
     }
 
-    /// Tries the examples, so many at a time, as they come. `known` gives what an earlier process
-    /// has found out.
+    /// Runs the examples with this concurrency, as they arrive. `known` returns earlier results from another
+    /// process.
     pub fn trials<'b>(
         &'b self,
         dataset: &'b Dataset,
@@ -114,7 +114,7 @@ impl<'a> Evaluator<'a> {
     async fn attempt(&self, example: &Example, heading: &Heading, known: Option<&Trial>) -> Tried {
         if let Some(known) = known.filter(|trial| self.is_settled(trial, example)) {
             let mut trial = known.clone();
-            // What is expected of the ending costs nothing to compare.
+            // Comparing the expected termination costs nothing.
             trial.expected_termination = example.termination;
             return Tried::Before(trial);
         }
@@ -142,7 +142,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Whether there is nothing left to find out.
+    /// Whether the result is complete.
     fn is_settled(&self, trial: &Trial, example: &Example) -> bool {
         let judge = self.judge.as_ref().map(Judge::name);
         let is_judged = judge.is_none()
@@ -152,7 +152,7 @@ impl<'a> Evaluator<'a> {
         trial.is_over() && trial.is_scored_for(example, judge) && is_judged
     }
 
-    /// Runs an example, or goes on with its run; none if it was interrupted.
+    /// Runs an example, or resumes its run; none if it was interrupted.
     async fn run(&self, example: &Example, run_id: &str) -> Option<(Trial, Option<Run>)> {
         let ended = match (self.kept(run_id).await, self.store.clone()) {
             (Ok(Some(run)), _) if run.termination().is_some() => {
@@ -171,7 +171,7 @@ impl<'a> Evaluator<'a> {
                 Some((Trial::of(example, &run), Some(run)))
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => None,
-            // A run that is not kept is ended by an interruption, which is not its fault.
+            // An interruption ends a run that is not stored; that is not its fault.
             Err(error)
                 if error.kind() == ErrorKind::Cancelled && self.interruption.is_cancelled() =>
             {
@@ -209,7 +209,7 @@ impl<'a> Evaluator<'a> {
             .history(&self.history)
             .notes(self.notes.clone())
             .run_id(run_id)
-            // Nobody is there to be asked what a crash left in doubt.
+            // No one can be asked about calls that a crash left in doubt.
             .unattended();
         match self.store.clone() {
             Some(store) => {
@@ -221,7 +221,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Scores the outputs, and lets the judge look at the steps.
+    /// Scores the outputs, and asks the judge about the steps.
     async fn score(&self, example: &Example, mut trial: Trial, run: Option<Run>) -> Trial {
         if let (Status::Finished, Some((expected, metric))) = (trial.status, &example.expected) {
             match self.scored(metric, example, expected, &trial.outputs).await {

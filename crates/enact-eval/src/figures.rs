@@ -1,4 +1,4 @@
-//! What is counted of one run. A function of its log alone.
+//! Counts from a run. A function of its log.
 
 use std::time::Duration;
 
@@ -10,27 +10,27 @@ use serde::{Deserialize, Serialize};
 use crate::coherence;
 use crate::statistics::Share;
 
-/// The counts of one run.
+/// The counts of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Figures {
-    /// Steps taken.
+    /// Number of steps.
     pub steps: u64,
-    /// Steps allowed.
+    /// Maximum number of steps.
     pub max_iterations: u64,
-    /// Of the steps that act, those whose thought connects to a call.
+    /// Of the steps with actions, those whose thought connects to a call.
     pub connected: Share,
-    /// Of the steps that are over, those with all they should have.
+    /// Of the completed steps, those that are complete.
     pub complete: Share,
-    /// Calls of tools that were answered with an error.
+    /// Tool calls that failed.
     pub tool_errors: u64,
-    /// Seconds of work: replies and tools, without the time in which nobody worked on the run.
+    /// Seconds of work: replies and tools, without the time when no process worked on the run.
     pub seconds: f64,
     /// Tokens and requests.
     pub usage: Usage,
 }
 
 impl Figures {
-    /// Counts what a log shows.
+    /// Counts the contents of a log.
     pub fn of(run: &Run) -> Self {
         let steps = run.steps();
         let mut figures = Self {
@@ -52,7 +52,7 @@ impl Figures {
         figures
     }
 
-    /// The part of the allowed steps that was taken.
+    /// The used share of the allowed steps.
     pub fn effort(&self) -> Option<f64> {
         let share = Share {
             hits: self.steps,
@@ -63,7 +63,7 @@ impl Figures {
 }
 
 /// Whether the thought connects to a call. None for a step that completes the run: its action is the
-/// answer. A step that did nothing does not connect.
+/// answer. A step without actions doesn't connect.
 fn connects(run: &Run, step: &Step) -> Option<bool> {
     match step.outcome() {
         StepOutcome::Act => {
@@ -76,7 +76,7 @@ fn connects(run: &Run, step: &Step) -> Option<bool> {
     }
 }
 
-/// Whether nothing is missing. None for a step that is not over.
+/// Whether nothing is missing. None for an incomplete step.
 fn is_complete(run: &Run, step: &Step) -> Option<bool> {
     if step.is_open() && step.number == run.steps().len() && run.termination().is_none() {
         return None;
@@ -107,7 +107,7 @@ fn is_complete(run: &Run, step: &Step) -> Option<bool> {
     )
 }
 
-/// Whether the records of a step are in the order of time: none is older than the one before it.
+/// Whether the records of a step are in chronological order.
 fn is_ordered(run: &Run, step: &Step) -> bool {
     let of_step = run.records_of(step);
     let at = |index: usize| run.records()[index].at;
@@ -116,7 +116,7 @@ fn is_ordered(run: &Run, step: &Step) -> bool {
         .all(|index| index == 0 || at(index - 1) <= at(index))
 }
 
-/// How many calls of a step were answered with an error. Those that complete the run are no tools.
+/// The number of failed calls in a step. Completing calls are not tools.
 fn errors(step: &Step) -> u64 {
     if *step.outcome() != StepOutcome::Act {
         return 0;
@@ -128,9 +128,9 @@ fn errors(step: &Step) -> u64 {
     failed.count() as u64
 }
 
-/// How long a run was worked on. Each reply and each result counts with its own duration, or with
-/// the time since the record before it where that is shorter: calls side by side count once, and
-/// the time between two processes does not count.
+/// The time spent on a run. Each reply and each result counts with its own duration, or with the time
+/// since the record before it if that is shorter: concurrent calls count once, and the time between two
+/// processes doesn't count.
 fn work(records: &[Record]) -> Duration {
     let mut total = Duration::ZERO;
     for pair in records.windows(2) {

@@ -1,14 +1,14 @@
 //! Evaluates enact agents on datasets.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
-//! | [`dataset`] | what an agent is asked, and what should come of it: JSON lines or CSV |
-//! | [`metric`] | how an answer is compared with what was expected |
-//! | [`figures`], [`coherence`] | what is counted of one run: a function of its log alone |
+//! | [`dataset`] | inputs and expectations: JSON lines or CSV |
+//! | [`metric`] | compare an answer with what is expected |
+//! | [`figures`], [`coherence`] | counts from one run: functions of its log |
 //! | [`criteria`] | the five criteria, over all runs |
-//! | [`Evaluator`] | runs examples, several at a time, and scores what comes of them |
-//! | [`results`] | the file that an evaluation is taken up again from |
-//! | [`Report`], [`compare`], [`html`] | what came of it, side by side with another, as a page |
+//! | [`Evaluator`] | runs examples concurrently, and scores the results |
+//! | [`results`] | the file from which an evaluation is resumed |
+//! | [`Report`], [`compare`], [`html`] | the results, a comparison of two reports, HTML |
 //!
 //! ```
 //! use enact::model::{ScriptedModel, call};

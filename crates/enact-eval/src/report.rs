@@ -1,4 +1,4 @@
-//! Reports: what an evaluation found out.
+//! Reports: the results of an evaluation.
 
 use enact_core::Timestamp;
 use enact_core::Values;
@@ -13,12 +13,12 @@ use crate::trial::{Status, Trial};
 /// The version of the format that this release writes.
 const FORMAT: u32 = 1;
 
-/// What an evaluation found out.
+/// The results of an evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The version of the format.
     pub format: u32,
-    /// The evaluation.
+    /// The id of the evaluation.
     pub evaluation_id: String,
     /// The dataset's name.
     pub dataset: String,
@@ -26,27 +26,27 @@ pub struct Report {
     pub settings: Values,
     /// When it was made.
     pub made: Timestamp,
-    /// How many examples there are, and how they stand.
+    /// The number of examples by status.
     pub counts: Counts,
-    /// How many answers are correct; none if none was expected.
+    /// The share of correct answers; none without expectations.
     pub accuracy: Option<Accuracy>,
     /// The criteria.
     pub criteria: Vec<Criterion>,
-    /// Seconds of work for each run that is over; none if none is.
+    /// Seconds of work per completed run; none without one.
     pub latency: Option<Latency>,
     /// Tokens and requests of the agent.
     pub usage: Usage,
-    /// What that costs; none if the price is not known.
+    /// Their cost; none if the price is unknown.
     pub cost: Option<f64>,
     /// Tokens and requests of the judge.
     pub judge_usage: Usage,
-    /// What that costs; none if the price is not known, or nothing was judged.
+    /// Their cost; none if the price is unknown, or nothing was judged.
     pub judge_cost: Option<f64>,
     /// The examples in the order of the dataset.
     pub trials: Vec<Trial>,
 }
 
-/// How many examples there are, and how they stand.
+/// The number of examples by status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counts {
     /// In the dataset.
@@ -55,20 +55,20 @@ pub struct Counts {
     pub finished: u64,
     /// Without outputs.
     pub failed: u64,
-    /// Of those without outputs, the ones whose run can go on: a model failed.
+    /// Of those without outputs, the ones that can be resumed: a model failed.
     pub resumable: u64,
     /// Waiting for a person.
     pub paused: u64,
     /// With outputs that could not be scored.
     pub unscored: u64,
-    /// Not tried: the evaluation was interrupted.
+    /// Not run: the evaluation was interrupted.
     pub untried: u64,
 }
 
-/// How many answers are correct.
+/// The share of correct answers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
-    /// How many passed, of those that expect something. What nobody confirmed did not pass.
+    /// The number of passed answers, of those with an expectation. An unscored answer did not pass.
     pub share: Share,
     /// The share.
     pub value: f64,
@@ -76,7 +76,7 @@ pub struct Accuracy {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// The mean of the scores, where an answer can be correct in part.
+    /// The mean of the scores, for answers that can be partly correct.
     pub mean_score: f64,
 }
 
@@ -92,7 +92,7 @@ pub struct Latency {
 }
 
 impl Report {
-    /// Computes a report of these trials, in the order of the dataset, which has this many
+    /// Computes a report of these trials, in the order of the dataset with this number of
     /// examples.
     pub fn new(
         heading: &Heading,
@@ -131,7 +131,7 @@ impl Report {
         }
     }
 
-    /// Reads a report that was written as JSON.
+    /// Parses a report in JSON.
     pub fn read(json: &str) -> Result<Self, String> {
         let report: Self = serde_json::from_str(json).map_err(|error| error.to_string())?;
         if report.format > FORMAT {
@@ -150,16 +150,16 @@ impl Report {
     }
 }
 
-/// A line of a report in words.
+/// A line of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// What it is about.
+    /// The name.
     pub name: String,
-    /// Its value.
+    /// The value.
     pub value: String,
-    /// The goal and whether it is met, as far as that can be told; only criteria have one.
+    /// The goal and whether it is met, if known; only criteria have one.
     pub goal: Option<(Goal, Option<bool>)>,
-    /// What the value was computed from.
+    /// A description of the data.
     pub basis: String,
 }
 
@@ -175,8 +175,8 @@ impl Line {
 }
 
 impl Report {
-    /// What was found out, line by line, with counts of tokens as the function writes them and a
-    /// word on why the cost is not known.
+    /// The results, line by line, with counts of tokens formatted by the function and a note on why the cost
+    /// is unknown.
     pub fn lines(&self, count: impl Fn(u64) -> String, about_cost: &str) -> Vec<Line> {
         let mut lines = Vec::new();
         if let Some(accuracy) = &self.accuracy {
@@ -226,7 +226,7 @@ impl Report {
     }
 }
 
-/// A share in percent.
+/// A share in per cent.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }

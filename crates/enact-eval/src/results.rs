@@ -1,5 +1,5 @@
-//! The results file: a heading, then one trial a line, written as they come. An evaluation is its
-//! results file: who opens it again goes on with it.
+//! The results file: a heading, then one trial per line, written as they finish. An evaluation is
+//! identified by its results file: opening it again resumes the evaluation.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -24,9 +24,9 @@ pub const FORMAT: u32 = 1;
 pub struct Heading {
     /// The version of the format.
     pub format: u32,
-    /// The evaluation. A new one for each file.
+    /// The id of the evaluation. A new one for each file.
     pub evaluation_id: String,
-    /// The agent, as far as it decides what comes out.
+    /// The settings of the agent that affect results.
     pub settings: Values,
 }
 
@@ -41,7 +41,7 @@ impl Heading {
         }
     }
 
-    /// The id of an example's run: the same whenever the evaluation is taken up again.
+    /// The id of an example's run: the same whenever the evaluation is resumed.
     pub fn run_id(&self, example: &Example) -> String {
         let of = canonical_json(&json!([example.id, example.inputs]));
         let digest = Sha256::digest(of.as_bytes());
@@ -53,7 +53,7 @@ impl Heading {
         format!("eval-{}-{hex}", self.evaluation_id)
     }
 
-    /// What keeps an evaluation with other settings from going on with this one.
+    /// Why an evaluation with other settings can't resume this one.
     fn difference(&self, settings: &Values) -> Option<String> {
         let names = self.settings.keys().chain(settings.keys());
         for name in names {
@@ -70,14 +70,14 @@ impl Heading {
     }
 }
 
-/// A results file that is open, under a lock.
+/// An open results file, locked.
 #[derive(Debug)]
 pub struct Results {
-    /// Which evaluation it is.
+    /// The evaluation.
     pub heading: Heading,
-    /// What came of the examples so far, by id.
+    /// The results so far, by id.
     pub known: HashMap<String, Trial>,
-    /// Writes what comes next.
+    /// Appends further results.
     pub writer: Writer,
 }
 
@@ -88,7 +88,7 @@ pub struct Writer {
     file: File,
 }
 
-/// What can be wrong with a results file.
+/// Errors of a results file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
@@ -97,10 +97,10 @@ pub enum ResultsError {
     Io {
         /// The file.
         path: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Another process writes to it.
+    /// Another process is writing to it.
     #[error(
         "another process works on `{path}`: wait for it, or name another file with `--results`"
     )]
@@ -108,7 +108,7 @@ pub enum ResultsError {
         /// The file.
         path: String,
     },
-    /// It is of another evaluation.
+    /// It belongs to another evaluation.
     #[error(
         "`{path}` holds an evaluation of another agent ({difference}): name another file with \
          `--results`, or start over with `--fresh`"
@@ -116,10 +116,10 @@ pub enum ResultsError {
     OtherSettings {
         /// The file.
         path: String,
-        /// What differs.
+        /// The difference.
         difference: String,
     },
-    /// It is no results file.
+    /// It is not a results file.
     #[error(
         "`{path}` is no results file that can be gone on with (line {line}: {problem}): name \
          another one with `--results`"
@@ -127,20 +127,20 @@ pub enum ResultsError {
     Unreadable {
         /// The file.
         path: String,
-        /// Which line.
+        /// The line.
         line: usize,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
 }
 
 impl Results {
-    /// Opens a results file, or makes it.
+    /// Opens a results file, or creates it.
     pub fn open(path: &Path, settings: Values) -> Result<Self, ResultsError> {
         Self::with(path, settings, false)
     }
 
-    /// Opens a results file, or makes it, and forgets what it holds.
+    /// Opens a results file, or creates it, and discards its contents.
     pub fn fresh(path: &Path, settings: Values) -> Result<Self, ResultsError> {
         Self::with(path, settings, true)
     }
@@ -161,7 +161,7 @@ impl Results {
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed)?;
         let found = match (read(path, &text), is_fresh) {
-            // Only what is a results file is overwritten: the name may be mistyped.
+            // Only a results file is overwritten: the name may be mistyped.
             (Ok(_) | Err(ResultsError::Unreadable { line: 2.., .. }), true) => None,
             (found, _) => found?,
         };
@@ -195,7 +195,7 @@ impl Results {
 }
 
 impl Writer {
-    /// Appends a trial. It is in the file when this returns.
+    /// Appends a trial. It is written when this returns.
     pub fn append(&mut self, trial: &Trial) -> Result<(), ResultsError> {
         self.line(trial).map_err(|source| ResultsError::Io {
             path: shown(&self.path),
@@ -203,7 +203,7 @@ impl Writer {
         })
     }
 
-    /// Goes on at this length: the line behind it was cut off by the end of its process.
+    /// Truncates the file to this length: the line after it is incomplete because its process ended.
     fn restart(&mut self, length: usize) -> io::Result<()> {
         self.file.set_len(length as u64)?;
         self.file.seek(SeekFrom::End(0))?;
@@ -219,7 +219,7 @@ impl Writer {
 
 type Found = (Heading, HashMap<String, Trial>);
 
-/// What a file holds; none if it is empty.
+/// The contents of a file; none if it is empty.
 fn read(path: &Path, text: &str) -> Result<Option<Found>, ResultsError> {
     let unreadable = |line: usize, problem: String| ResultsError::Unreadable {
         path: shown(path),
@@ -228,7 +228,7 @@ fn read(path: &Path, text: &str) -> Result<Option<Found>, ResultsError> {
     };
     let mut lines = (1..).zip(whole_lines(text).lines());
     let Some((_, first)) = lines.next() else {
-        // A heading that was cut off is the beginning of one.
+        // An incomplete heading is the beginning of one.
         return match text.is_empty() || text.starts_with("{\"format\":") {
             true => Ok(None),
             false => Err(unreadable(1, "not a heading".to_owned())),
@@ -244,13 +244,13 @@ fn read(path: &Path, text: &str) -> Result<Option<Found>, ResultsError> {
     for (number, line) in lines {
         let trial: Trial =
             serde_json::from_str(line).map_err(|error| unreadable(number, error.to_string()))?;
-        // The last word counts.
+        // The last result counts.
         known.insert(trial.id.clone(), trial);
     }
     Ok(Some((heading, known)))
 }
 
-/// The lines that were written to their end.
+/// The complete lines.
 fn whole_lines(text: &str) -> &str {
     match text.rfind('\n') {
         Some(end) => &text[..=end],

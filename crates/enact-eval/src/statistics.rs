@@ -1,18 +1,18 @@
-//! Shares, intervals, percentiles and a test of two samples.
+//! Shares, intervals, percentiles and a test for two samples.
 
 use serde::{Deserialize, Serialize};
 
-/// How many of how many.
+/// A number out of a total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Share {
-    /// How many have it.
+    /// The number.
     pub hits: u64,
-    /// How many there are.
+    /// The total.
     pub of: u64,
 }
 
 impl Share {
-    /// Counts those for which it is true.
+    /// Counts the values for which it is true.
     pub fn count(of: impl IntoIterator<Item = bool>) -> Self {
         let mut share = Self::default();
         for is_hit in of {
@@ -21,18 +21,18 @@ impl Share {
         share
     }
 
-    /// Takes one more in.
+    /// Adds one value.
     pub fn add(&mut self, is_hit: bool) {
         self.hits += u64::from(is_hit);
         self.of += 1;
     }
 
-    /// The share from 0 to 1; none of nothing.
+    /// The share from 0 to 1; none if the total is 0.
     pub fn value(self) -> Option<f64> {
         (self.of > 0).then(|| float(self.hits) / float(self.of))
     }
 
-    /// The interval that holds the true share in 95 of 100 cases (Wilson's score interval).
+    /// The 95 % confidence interval (Wilson's score interval).
     pub fn interval(self) -> Option<(f64, f64)> {
         const Z: f64 = 1.959_963_984_540_054;
         let share = self.value()?;
@@ -54,12 +54,12 @@ impl std::iter::Sum for Share {
     }
 }
 
-/// The mean; none of nothing.
+/// The mean; none without values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / float(values.len() as u64))
 }
 
-/// The smallest value that at least this many percent of the values do not exceed (nearest rank).
+/// The smallest value that is at least this percentile (nearest rank).
 pub fn percentile(values: &[f64], percent: u64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -68,12 +68,12 @@ pub fn percentile(values: &[f64], percent: u64) -> Option<f64> {
     sorted.get(index).copied()
 }
 
-/// How likely it is that two agents which are equally good differ at least this much: McNemar's
-/// exact test of the examples that only one of them passed.
+/// The probability that two equally good agents differ at least this much: McNemar's exact test on the
+/// examples that only one of them passed.
 pub fn mcnemar(only_first: u64, only_second: u64) -> f64 {
     let count = only_first + only_second;
     let fewer = only_first.min(only_second);
-    // The tail of a fair coin, summed in logarithms: powers of two leave the range of floats.
+    // The tail of a fair coin, summed with logarithms: powers of two leave the range of floats.
     let half = -float(count) * std::f64::consts::LN_2;
     let mut choose = 0.0;
     let mut tail = 0.0;
@@ -86,7 +86,7 @@ pub fn mcnemar(only_first: u64, only_second: u64) -> f64 {
     (2.0 * tail).min(1.0)
 }
 
-/// A count as a float. Counts of examples and tokens are far below where that would lose anything.
+/// A count as a float. Counts of examples and tokens are far below the limit of exactness.
 #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
 pub(crate) fn float(count: u64) -> f64 {
     count as f64

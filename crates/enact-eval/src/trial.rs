@@ -1,4 +1,4 @@
-//! Trials: what came of the examples.
+//! Trials: the results of examples.
 
 use enact_core::model::Usage;
 use enact_core::{Run, TerminationReason, Values};
@@ -9,7 +9,7 @@ use crate::figures::Figures;
 use crate::metric::{Metric, Score};
 use crate::statistics::Share;
 
-/// How a trial stands.
+/// The status of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -22,59 +22,59 @@ pub enum Status {
     Paused,
 }
 
-/// Why something is missing.
+/// Why a result is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// The sort of failure as one word.
+    /// The kind of failure as one word.
     pub kind: String,
-    /// In words.
+    /// The message.
     pub message: String,
 }
 
-/// One example and what came of it: a line of the results file.
+/// An example with its result: a line of the results file.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Trial {
-    /// The example.
+    /// The id of the example.
     pub id: String,
-    /// The run.
+    /// The id of the run.
     pub run_id: String,
-    /// What went in.
+    /// The inputs.
     pub inputs: Values,
-    /// What should come out.
+    /// The expected outputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Values>,
-    /// How that is found out.
+    /// The metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<Metric>,
-    /// How the run should end.
+    /// The expected termination reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_termination: Option<TerminationReason>,
-    /// How it stands.
+    /// The status.
     pub status: Status,
-    /// Why the run ended, if it did.
+    /// Why the run ended, if it has.
     pub termination: Option<TerminationReason>,
-    /// What came out.
+    /// The outputs.
     pub outputs: Values,
-    /// What the metric says; none without outputs, or if it could not say.
+    /// The verdict of the metric; none without outputs, or if it could not decide.
     pub score: Option<Score>,
-    /// Why there are no outputs, or no score.
+    /// Why there are no outputs, or no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// What is counted of the run.
+    /// The counts of the run.
     pub figures: Figures,
-    /// Of the steps that act, those whose thought connects to a call, as a model judges it.
+    /// Of the steps with actions, those whose thought connects to a call, according to a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Share>,
-    /// The model that judged.
+    /// The model of the judge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<String>,
-    /// What the judge took.
+    /// The usage of the judge.
     #[serde(default)]
     pub judge_usage: Usage,
 }
 
 impl Trial {
-    /// What a run says of an example; nothing is scored yet.
+    /// The trial of a run, not scored yet.
     pub fn of(example: &Example, run: &Run) -> Self {
         let mut trial = Self::empty(example, run.id());
         trial.termination = run.termination();
@@ -94,7 +94,7 @@ impl Trial {
         trial
     }
 
-    /// A trial of which nothing is known yet.
+    /// A trial without a result.
     pub(crate) fn empty(example: &Example, run_id: &str) -> Self {
         let mut trial = Self {
             id: example.id.clone(),
@@ -106,7 +106,7 @@ impl Trial {
         trial
     }
 
-    /// Takes over what the example expects.
+    /// Copies the expectations of the example.
     pub(crate) fn describe(&mut self, example: &Example) {
         let (expected, metric) = example.expected.clone().unzip();
         self.expected = expected;
@@ -114,13 +114,13 @@ impl Trial {
         self.expected_termination = example.termination;
     }
 
-    /// Whether the answer was confirmed; none if nothing was expected.
+    /// Whether the answer is correct; none without expectations.
     pub fn passed(&self) -> Option<bool> {
         self.expected.as_ref()?;
         Some(self.score.as_ref().is_some_and(|score| score.passed))
     }
 
-    /// What came of it, in words.
+    /// The result in words.
     pub fn outcome(&self) -> &'static str {
         match (self.status, self.passed()) {
             (Status::Paused, _) => "waits for a person",
@@ -132,7 +132,7 @@ impl Trial {
         }
     }
 
-    /// Whether the run is over: it need not be run again.
+    /// Whether the run is over: it doesn't have to run again.
     pub fn is_over(&self) -> bool {
         self.termination.is_some()
     }
@@ -142,12 +142,12 @@ impl Trial {
         self.status == Status::Finished && self.expected.is_some() && self.score.is_none()
     }
 
-    /// Whether it is about this example.
+    /// Whether it belongs to this example.
     pub(crate) fn is_of(&self, example: &Example) -> bool {
         self.id == example.id && self.inputs == example.inputs
     }
 
-    /// Whether its score is what this example asks for.
+    /// Whether it was scored with this example's expectations.
     pub(crate) fn is_scored_for(&self, example: &Example, judge: Option<&str>) -> bool {
         let asked = example.expected.as_ref();
         let same_judge = self.metric != Some(Metric::Judge) || self.judge.as_deref() == judge;

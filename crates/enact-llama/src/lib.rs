@@ -1,8 +1,8 @@
-//! Language models inside the process, by [llama.cpp](https://github.com/ggml-org/llama.cpp).
+//! Language models in the process, with [llama.cpp](https://github.com/ggml-org/llama.cpp).
 //!
-//! With the feature `llama`, `LocalModel` runs a GGUF file inside the process. Its build needs cmake, a
-//! C++ compiler and libclang, so the feature is off unless it is asked for, and without it this crate is
-//! empty. The files come from the shelf of the crate `enact-models`, or from anywhere else.
+//! With the feature `llama`, `LocalModel` runs a GGUF file in the process. The build needs cmake, a C++
+//! compiler and libclang, so the feature is off by default, and without it this crate is empty. Model
+//! files can come from the shelf of the crate `enact-models`, or from anywhere else.
 
 #[cfg(feature = "llama")]
 mod model;

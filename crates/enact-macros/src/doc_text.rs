@@ -6,7 +6,7 @@ pub(crate) fn is_doc(attribute: &Attribute) -> bool {
     attribute.path().is_ident("doc")
 }
 
-/// The doc comment, without the space after each `///`; nothing when there is none.
+/// The doc comment, without the space after each `///`; none if there is none.
 pub(crate) fn doc_text(attributes: &[Attribute]) -> Option<String> {
     let lines: Vec<String> = attributes
         .iter()

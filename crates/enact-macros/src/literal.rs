@@ -1,4 +1,4 @@
-//! `signature!`: an arrow string, parsed when the program is compiled.
+//! `signature!`: an arrow string, parsed at compile time.
 
 use enact_signature::Signature;
 use proc_macro2::TokenStream;

@@ -98,7 +98,7 @@ fn declared(item: &DeriveInput) -> syn::Result<Vec<Declared<'_>>> {
             None => {}
         }
     }
-    // All fields at once: a struct is written at once, too.
+    // All fields at once: a struct is also read at once.
     if let Some(all) = errors.into_iter().reduce(|mut all, error| {
         all.combine(error);
         all
@@ -157,7 +157,7 @@ fn declare<'a>(field: &'a syn::Field, ident: &'a Ident) -> syn::Result<Declared<
     })
 }
 
-/// The rules for names are those of every signature, and so is what is said about them.
+/// The same rules for names as for every signature, with the same messages.
 fn check_name(side: Side, ident: &Ident) -> syn::Result<()> {
     let field = model::Field::new(ident.unraw().to_string(), model::Type::Any);
     let probe = model::Field::new("_", model::Type::Any);
@@ -225,8 +225,8 @@ fn field_value(field: &Declared<'_>) -> TokenStream {
     }}
 }
 
-/// A literal stands for a value of the field's type, as it would in an arrow string: `"x"` for a
-/// `String`, `3` for an `Option<i64>`. Any other expression is taken as it is.
+/// A literal is a value of the field's type, as in an arrow string: `"x"` for a `String`, `3` for an
+/// `Option<i64>`. Any other expression is used unchanged.
 fn typed_default(ty: &Type, default: &Expr) -> TokenStream {
     let literal = match default {
         Expr::Lit(_) => true,
@@ -258,7 +258,7 @@ fn side_struct<'a>(
     let enact = crate_path::enact();
     let serde = brought_along("serde");
     let doc = format!("The {noun} of [`{}`].", item.ident);
-    // The fields are as visible as the struct: wherever one can be named, all can be filled in.
+    // The fields are as visible as the struct: where it can be named, all fields can be set.
     let fields = fields.map(|field| {
         let Declared {
             ident, ty, docs, ..

@@ -19,7 +19,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> syn::Result<Tok
         Ok(tools) => {
             let enact = crate_path::enact();
             block.items.push(syn::parse_quote! {
-                /// The tools of this value, to be handed to an agent.
+                /// The tools of this value, for an agent.
                 #[allow(unreachable_pub)]
                 pub fn tools(self: &::std::sync::Arc<Self>) -> #enact::tool::Tools {
                     #enact::tool::Tools::new() #(.with(#tools))*
@@ -28,7 +28,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> syn::Result<Tok
             Ok(quote!(#block))
         }
         Err(error) => {
-            // The methods are kept, so that their callers are not reported on top of the mistake.
+            // The methods are kept, so that their callers don't cause further errors.
             for item in &mut block.items {
                 if let ImplItem::Fn(method) = item {
                     take_tool(method);
@@ -41,7 +41,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> syn::Result<Tok
     }
 }
 
-/// The expressions that make the tools.
+/// The expressions that create the tools.
 fn tools_of(block: &mut ItemImpl) -> syn::Result<Vec<TokenStream>> {
     let mut tools: Vec<(String, TokenStream)> = Vec::new();
     for item in &mut block.items {
@@ -91,7 +91,7 @@ fn block(item: TokenStream) -> syn::Result<ItemImpl> {
     }
 }
 
-/// The `#[tool]` of a method, which is not left for rustc to look up.
+/// The `#[tool]` of a method, which rustc must not resolve.
 fn take_tool(method: &mut ImplItemFn) -> Option<Attribute> {
     let is_tool = |attribute: &Attribute| {
         attribute
@@ -104,7 +104,7 @@ fn take_tool(method: &mut ImplItemFn) -> Option<Attribute> {
     Some(method.attrs.remove(place))
 }
 
-/// The name of the tool, and the expression that makes it; nothing for a method that is none.
+/// The name of the tool, and the expression that creates it; none for other methods.
 fn tool_of(method: &mut ImplItemFn) -> syn::Result<Option<(String, TokenStream)>> {
     let Some(attribute) = take_tool(method) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The calls that a server is at work on, and whose progress and questions are whose.
+//! The running calls of a server, with their progress and questions.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,53 +8,53 @@ use enact_core::ToolContext;
 use rmcp::model::{NumberOrString, ProgressToken};
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// The calls under way on one connection.
+/// The running calls on a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    /// Held while a call is sent and entered, so that nothing about it is heard before it is known.
+    /// Held while a call is sent and registered, so that messages about it are only processed afterwards.
     sending: tokio::sync::Mutex<()>,
     flights: Mutex<Flights>,
-    /// Told of every change.
+    /// Notified of every change.
     changed: watch::Sender<()>,
-    /// Whether a call found nobody at the other end.
+    /// Whether a call found the connection closed.
     is_lost: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct Flights {
     by_token: HashMap<NumberOrString, Flight>,
-    /// Questions of the server that are not known to belong to a call yet.
+    /// Questions of the server that are not assigned to a call yet.
     asking: usize,
 }
 
-/// A call under way.
+/// A running call.
 #[derive(Debug, Clone)]
 pub(crate) struct Flight {
     pub(crate) context: ToolContext,
     stop: mpsc::UnboundedSender<Stop>,
 }
 
-/// Why a call is given up before the server has answered it.
+/// Why a call is cancelled before the server has answered.
 #[derive(Debug)]
 pub(crate) struct Stop {
     pub(crate) why: Why,
-    /// Told when the server has been told.
+    /// Notified when the server has been informed.
     pub(crate) told: oneshot::Sender<()>,
 }
 
 #[derive(Debug)]
 pub(crate) enum Why {
-    /// The server wants to know this from the person first.
+    /// The server asks a person this question first.
     Asks(String),
-    /// Several calls ask at once, and nobody knows which asks what.
+    /// Several calls ask at once, and the questions can't be assigned.
     Unclear,
 }
 
 impl Flight {
-    /// Gives the call up; returns when the server was told so.
+    /// Cancels the call; returns when the server has been informed.
     pub(crate) async fn stop(&self, why: Why) {
         let (told, heard) = oneshot::channel();
-        // A call that is over needs no stopping.
+        // A finished call doesn't need to be cancelled.
         if self.stop.send(Stop { why, told }).is_ok() {
             let _ = heard.await;
         }
@@ -62,7 +62,7 @@ impl Flight {
 }
 
 impl Calls {
-    /// Notes that nobody is at the other end any more.
+    /// Notes that the connection is closed.
     pub(crate) fn lose(&self) {
         self.is_lost.store(true, Ordering::Relaxed);
     }
@@ -75,7 +75,7 @@ impl Calls {
         self.flights.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends a call and enters it under the token that it was sent with.
+    /// Sends a call and registers it under its progress token.
     pub(crate) async fn enter<T, E>(
         self: &Arc<Self>,
         context: ToolContext,
@@ -97,15 +97,15 @@ impl Calls {
         Ok((sent, entry))
     }
 
-    /// The call that a report of progress is about.
+    /// The call of a progress report.
     pub(crate) async fn reporting(&self, token: &ProgressToken) -> Option<Flight> {
         let _sending = self.sending.lock().await;
         self.flights().by_token.get(&token.0).cloned()
     }
 
-    /// The call that a question of the server belongs to. The protocol does not say it, but a
-    /// call that asks does not end before it is answered: so this waits until one call is left.
-    /// Where as many questions wait as calls are under way, it cannot be known: none.
+    /// The call that a question of the server belongs to. The protocol doesn't say, but a call that asks
+    /// doesn't end before it is answered: so this waits until only one call is left. If as many questions
+    /// wait as calls are running, it can't be determined: none.
     pub(crate) async fn asking(&self) -> Option<Flight> {
         drop(self.sending.lock().await);
         let mut changed = self.changed.subscribe();
@@ -122,12 +122,12 @@ impl Calls {
                     return None;
                 }
             }
-            // The sender lives as long as this does.
+            // The sender lives as long as this value.
             let _ = changed.changed().await;
         }
     }
 
-    /// Gives up every call, because it is not clear whose a question is.
+    /// Cancels all calls, because a question can't be assigned.
     pub(crate) async fn stop_all(&self) {
         let flights: Vec<Flight> = self.flights().by_token.values().cloned().collect();
         for flight in flights {
@@ -136,7 +136,7 @@ impl Calls {
     }
 }
 
-/// A question that waits to be known as a call's, for as long as this is there.
+/// A question that is not assigned yet, as long as this value exists.
 struct Asking<'a>(&'a Calls);
 
 impl<'a> Asking<'a> {
@@ -154,7 +154,7 @@ impl Drop for Asking<'_> {
     }
 }
 
-/// A call in the list of those under way, for as long as this is there.
+/// A registered call, as long as this value exists.
 #[derive(Debug)]
 pub(crate) struct Entry {
     calls: Arc<Calls>,
@@ -163,11 +163,11 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Waits until the call is to be given up.
+    /// Waits until the call is to be cancelled.
     pub(crate) async fn stopped(&mut self) -> Stop {
         match self.stops.recv().await {
             Some(stop) => stop,
-            // The list holds the other end for as long as this entry is in it.
+            // The list holds the sender as long as this entry is in it.
             None => std::future::pending().await,
         }
     }

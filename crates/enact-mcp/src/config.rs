@@ -1,4 +1,4 @@
-//! Servers as the common `mcpServers` JSON writes them down.
+//! Servers in the common `mcpServers` JSON format.
 //!
 //! ```json
 //! {
@@ -17,8 +17,8 @@ use serde_json::Value;
 
 use crate::{Environment, Error, ErrorKind, Mcp, source};
 
-/// Reads a configuration. `${NAME}` stands for a variable of this process, if the environment
-/// allows it to be seen.
+/// Parses a configuration. `${NAME}` stands for a variable of this process, if the environment
+/// allows it.
 ///
 /// ```
 /// use enact_mcp::{Environment, config};
@@ -59,7 +59,7 @@ struct File {
     servers: serde_json::Map<String, Value>,
 }
 
-/// A server. Fields that only other programs know are passed over.
+/// A server. Unknown fields of other programs are ignored.
 #[derive(Deserialize)]
 struct Entry {
     command: Option<String>,
@@ -116,7 +116,7 @@ impl Entry {
     }
 }
 
-/// Puts the values of variables in the place of their names.
+/// Replaces names by the values of variables.
 fn fill(text: &str, environment: &Environment) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = text;

@@ -21,10 +21,10 @@ use crate::plan::Way;
 use crate::process::{Process, Words};
 use crate::{Error, ErrorKind, Mcp};
 
-/// How long taking leave may take.
+/// The time limit for closing a connection.
 const LEAVE: Duration = Duration::from_secs(2);
 
-/// A live connection, and the process at its other end if we started it.
+/// A live connection, and its process if we started it.
 #[derive(Debug)]
 pub(crate) struct Connection {
     running: RunningService<RoleClient, Handler>,
@@ -32,7 +32,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Starts the server or reaches it, and agrees with it on how to speak.
+    /// Starts the server or connects to it, and negotiates the protocol version.
     pub(crate) async fn open(plan: &Mcp, changes: &watch::Sender<u64>) -> Result<Self, Error> {
         let words = Words::default();
         let opening = Self::agree(plan, changes, &words);
@@ -55,11 +55,11 @@ impl Connection {
     }
 
     async fn agree(plan: &Mcp, changes: &watch::Sender<u64>, words: &Words) -> Result<Self, Error> {
-        // Every server that people use today knows this greeting; asking for the newer one first
-        // makes some of them end or wait.
+        // All current servers support this handshake; requesting the newer one first makes some of them exit
+        // or wait.
         let usual = ClientLifecycleMode::Initialize;
         let greeted = match Self::greet(plan, changes, words, usual).await? {
-            // It refused in good form: perhaps it only knows the newer one.
+            // It rejected the version properly: it may only support the newer one.
             Err((ClientInitializeError::JsonRpcError(_), _)) => {
                 let newer = ClientLifecycleMode::Discover {
                     preferred_versions: vec![ProtocolVersion::LATEST],
@@ -118,21 +118,21 @@ impl Connection {
         Arc::clone(&self.running.service().calls)
     }
 
-    /// Whether nobody is at the other end any more.
+    /// Whether the connection is closed.
     pub(crate) fn is_over(&self) -> bool {
         self.running.is_transport_closed()
             || self.running.service().calls.is_lost()
             || self.process.as_ref().is_some_and(Process::is_gone)
     }
 
-    /// How the process ended, and what it said last.
+    /// How the process ended, and its last output.
     pub(crate) async fn last_words(&self) -> String {
         last_words(self.process.as_ref()).await
     }
 
-    /// Takes leave, and ends the process with all that it started.
+    /// Closes the connection, and ends the process with its children.
     pub(crate) async fn close(mut self) {
-        // One that does not let go is ended with its process.
+        // A connection that doesn't close ends with its process.
         let _ = self.running.close_with_timeout(LEAVE).await;
         drop(self.running);
         if let Some(process) = self.process {
@@ -168,7 +168,7 @@ fn refused(plan: &Mcp, error: ClientInitializeError, words: &str) -> Error {
     Error::new(kind, message).with_source(error)
 }
 
-/// What went wrong, in short. The texts of some errors hold whole messages.
+/// A short description of the error. The texts of some errors contain whole messages.
 fn told(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it ended or hung up".to_owned(),

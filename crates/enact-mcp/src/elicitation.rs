@@ -1,4 +1,4 @@
-//! A form that a server wants filled in, as a question in words.
+//! Converts a form of a server to a question in text form.
 
 use std::fmt::Write as _;
 
@@ -7,30 +7,30 @@ use enact_core::signature::Validator;
 use rmcp::model::ElicitRequestParams;
 use serde_json::{Map, Value, json};
 
-/// The word that refuses to fill in a form.
+/// The word that declines a form.
 const DECLINE: &str = "decline";
 
-/// A form: what the server says, and the fields.
+/// A form: the server's message, and the fields.
 #[derive(Debug)]
 pub(crate) struct Form {
     question: String,
     fields: Vec<String>,
-    /// The only field, or the only one that has to be given.
+    /// The only field, or the only required field.
     main: Option<String>,
     validator: Validator,
 }
 
-/// What the person made of a form.
+/// A person's response to a form.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Heard {
     /// The fields by name.
     Content(Value),
-    /// They do not want to say.
+    /// They declined.
     Declined,
 }
 
 impl Form {
-    /// The form of a request, if it wants one filled in.
+    /// The form in a request, if it contains one.
     pub(crate) fn of(request: &ElicitRequestParams) -> Option<Result<Self, String>> {
         let ElicitRequestParams::FormElicitationParams {
             message,
@@ -83,8 +83,8 @@ impl Form {
         })
     }
 
-    /// What the person says, or the question that is still to be put to them. An answer that
-    /// does not fit is a new question, which says why.
+    /// The person's response, or the next question to them. After an invalid answer, the question is
+    /// repeated with the reason.
     pub(crate) fn ask(&self, context: &ToolContext) -> Result<Heard, String> {
         let mut question = self.question.clone();
         loop {
@@ -94,7 +94,7 @@ impl Form {
             };
             match self.read(&answer) {
                 Ok(heard) => return Ok(heard),
-                // Longer each time, so that no two questions are in the same words.
+                // Longer each time, so that no two questions have the same text.
                 Err(problem) => {
                     question = format!("{question}\n(`{}` does not fit: {problem})", answer.trim());
                 }
@@ -124,7 +124,7 @@ impl Form {
     }
 }
 
-/// A field in words: name, type, what is allowed, what it is.
+/// The description of a field: name, type, constraints, meaning.
 fn described(name: &str, field: &Value, is_required: bool) -> String {
     let mut notes = Vec::new();
     match choices(field) {
@@ -143,7 +143,7 @@ fn described(name: &str, field: &Value, is_required: bool) -> String {
         }
     }
     if let Some(default) = field.get("default") {
-        notes.push(format!("{default} unless given"));
+        notes.push(format!("default: {default}"));
     }
     if !is_required {
         notes.push("may be left out".to_owned());
@@ -159,7 +159,7 @@ fn described(name: &str, field: &Value, is_required: bool) -> String {
     line
 }
 
-/// The values that a field may have, if they are listed.
+/// The allowed values of a field, if they are listed.
 fn choices(field: &Value) -> Option<Vec<String>> {
     let from = |list: &Value| -> Option<Vec<String>> {
         let list = list.as_array()?;
@@ -199,7 +199,7 @@ mod tests {
             "Who are you?\n\
              - `name`: Your name.\n\
              - `age` (a whole number; at least 0; may be left out)\n\
-             - `mood` (one of \"good\", \"bad\"; \"good\" unless given; may be left out)\n\
+             - `mood` (one of \"good\", \"bad\"; default: \"good\"; may be left out)\n\
              Answer with the value of `name`, with a JSON object of these fields, or `decline`."
         );
         assert_eq!(

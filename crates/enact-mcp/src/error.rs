@@ -1,21 +1,21 @@
-//! What goes wrong with a server.
+//! Errors of servers.
 
-/// The sort of an [`Error`].
+/// The kind of an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// What was said of the server is wrong.
+    /// The description of the server is invalid.
     Config,
-    /// The program cannot be started, or nothing answers at the address.
+    /// The program cannot be started, or the address doesn't answer.
     Start,
-    /// It runs, but does not speak the protocol as it should.
+    /// It runs, but violates the protocol.
     Protocol,
     /// It was not ready in time.
     Timeout,
 }
 
 impl ErrorKind {
-    /// The sort as one word, for programs.
+    /// The kind as one word, for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Config => "mcp_config",
@@ -26,7 +26,7 @@ impl ErrorKind {
     }
 }
 
-/// A server that cannot be used. Its text names the server and says what to do.
+/// A server that cannot be used. The text names the server and says what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -54,13 +54,13 @@ impl Error {
         }
     }
 
-    /// The sort of it.
+    /// The kind of error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 }
 
-/// What is at the bottom of an error, without addresses: there may be keys in them.
+/// The root cause of an error, without addresses: they may contain keys.
 pub(crate) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut deepest = error;
     while let Some(deeper) = deepest.source() {

@@ -1,4 +1,4 @@
-//! What a server may ask of us and tell us unasked.
+//! Handles requests and notifications of a server.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::elicitation::{Form, Heard};
 #[derive(Debug)]
 pub(crate) struct Handler {
     pub(crate) calls: Arc<Calls>,
-    /// Counts how often the server said that its tools changed.
+    /// Counts the notifications of changed tools.
     pub(crate) changes: watch::Sender<u64>,
 }
 
@@ -52,7 +52,7 @@ impl ClientHandler for Handler {
         request: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        // We did not say that we could send the person to an address.
+        // We did not announce that we can open an address for the person.
         let Some(form) = Form::of(&request) else {
             return Ok(ElicitResult::new(ElicitationAction::Decline));
         };
@@ -71,8 +71,8 @@ impl ClientHandler for Handler {
             }
             Ok(Heard::Declined) => ElicitResult::new(ElicitationAction::Decline),
             Err(question) => {
-                // The server hears first that the call is off, so that it does not go on without
-                // an answer.
+                // The server is informed of the cancellation first, so that it doesn't continue without an
+                // answer.
                 flight.stop(Why::Asks(question)).await;
                 ElicitResult::new(ElicitationAction::Cancel)
             }
@@ -80,7 +80,7 @@ impl ClientHandler for Handler {
     }
 }
 
-/// A report as a line: what the server says, and how far it is.
+/// A progress report as a line: the server's message, and the progress.
 fn spoken(report: &ProgressNotificationParam) -> String {
     let so_far = match report.total {
         Some(total) => format!("{} of {total}", report.progress),

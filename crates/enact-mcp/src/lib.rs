@@ -1,8 +1,8 @@
 //! Tools of [Model Context Protocol](https://modelcontextprotocol.io) servers for enact agents.
 //!
-//! [`Mcp`] says how a server is reached and what of it is used; [`Mcp::connect`] gives a
-//! [`Server`], and [`Server::tools`] the tools of it, for any agent. A server that runs as a
-//! process is started, started once more if it ends, and ended with all that it started.
+//! [`Mcp`] describes how to reach a server and which of its tools to use; [`Mcp::connect`] returns a
+//! [`Server`], and [`Server::tools`] its tools, for any agent. A server that runs as a process is
+//! started, restarted once if it exits, and ended with its children.
 //!
 //! ```no_run
 //! use enact::ReAct;
@@ -19,10 +19,10 @@
 //! # }
 //! ```
 //!
-//! The other way round, [`AgentService`] offers an agent as a tool to MCP clients.
+//! In the other direction, [`AgentService`] serves an agent as a tool to MCP clients.
 //!
-//! The guide `docs/guide/mcp.md` tells how what a server says of its tools becomes rules of
-//! enact, and what happens when a server asks the person something.
+//! The guide `docs/guide/mcp.md` describes how a server's annotations become rules of enact, and what
+//! happens if a server asks the person a question.
 
 mod calls;
 pub mod config;

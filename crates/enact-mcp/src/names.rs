@@ -1,4 +1,4 @@
-//! The tools of several servers as one set.
+//! Combines the tools of several servers.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -11,10 +11,10 @@ use enact_core::{Tool, ToolError, Tools};
 use crate::Server;
 use crate::spec::callable;
 
-/// Adds the tools of servers to a set. A name that is taken, that two servers use, or that enact
-/// keeps for itself, is written with the name of its server before it: `memory_search`.
+/// Adds the tools of servers to a set. A name that is taken, used by two servers, or reserved is prefixed
+/// with the name of its server: `memory_search`.
 ///
-/// When a server says that its tools have changed, runs have the new ones from their next step on.
+/// If a server reports changed tools, runs use the new ones from their next step on.
 pub fn join(own: Tools, servers: &[Server]) -> Tools {
     if servers.is_empty() {
         return own;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use wildmatch::WildMatchPattern;
 
-/// A pattern of tool names: the name itself, with `*` for any characters.
+/// A pattern for tool names: the name itself, with `*` for any characters.
 ///
 /// ```
 /// use enact_mcp::Pattern;
@@ -18,14 +18,14 @@ use wildmatch::WildMatchPattern;
 pub struct Pattern(String);
 
 impl Pattern {
-    /// Whether a name fits.
+    /// Whether a name matches.
     pub fn matches(&self, name: &str) -> bool {
-        // Nothing stands for exactly one character: no name has a `\0`.
+        // There is no wildcard for a single character: no name contains `\0`.
         WildMatchPattern::<'*', '\0'>::new(&self.0).matches(name)
     }
 }
 
-/// A pattern that fits no name.
+/// A pattern that matches no name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an empty pattern fits no tool: name one, such as `read_*`")]
 pub struct EmptyPattern;

@@ -1,4 +1,4 @@
-//! How a server is reached, and what of it is used.
+//! Describes how to reach a server, and which tools to use.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,12 +9,12 @@ use secrecy::SecretString;
 use crate::process::Program;
 use crate::{Environment, Error, Pattern, Server};
 
-/// How long a server may take until it is ready: the first start of `npx` or `uvx` downloads.
+/// The default time limit for starting: the first start of `npx` or `uvx` downloads packages.
 const START: Duration = Duration::from_secs(60);
-/// How long one call may take.
+/// The default time limit of a call.
 const CALL: Duration = Duration::from_secs(60);
 
-/// How a server is reached, and what of it is used. [`connect`](Mcp::connect) gives a [`Server`].
+/// How to reach a server, and which of its tools to use. [`connect`](Mcp::connect) returns a [`Server`].
 ///
 /// ```
 /// use std::time::Duration;
@@ -33,7 +33,7 @@ const CALL: Duration = Duration::from_secs(60);
 pub struct Mcp {
     pub(crate) name: Option<String>,
     pub(crate) way: Way,
-    /// How it is reached in the words of a configuration file: before variables were filled in.
+    /// The entry in a configuration file, before variables were replaced.
     pub(crate) written: Option<String>,
     pub(crate) environment: Environment,
     pub(crate) allow: Vec<Pattern>,
@@ -45,9 +45,9 @@ pub struct Mcp {
 /// How to reach a server.
 #[derive(Debug, Clone)]
 pub(crate) enum Way {
-    /// Start it, and talk over its standard input and output.
+    /// Start it, and communicate over its standard input and output.
     Stdio(Program),
-    /// It runs somewhere.
+    /// It runs elsewhere.
     Http {
         url: String,
         headers: HashMap<String, SecretString>,
@@ -55,7 +55,7 @@ pub(crate) enum Way {
 }
 
 impl Mcp {
-    /// A server that is started as a process and spoken to over standard input and output. The
+    /// A server that is started as a process, with communication over standard input and output. The
     /// command is a program and its arguments; there is no shell.
     pub fn stdio<A: Into<String>>(
         command: impl Into<String>,
@@ -69,7 +69,7 @@ impl Mcp {
         }))
     }
 
-    /// A server at an address, spoken to over streamable HTTP.
+    /// A server at an address, over streamable HTTP.
     pub fn http(url: impl Into<String>) -> Self {
         Self::new(Way::Http {
             url: url.into(),
@@ -95,8 +95,8 @@ impl Mcp {
         }
     }
 
-    /// The name that errors call it by, and that is put before the names of its tools where they
-    /// are taken. What the server calls itself, unless given.
+    /// Sets the name for errors, and for prefixes of tool names that are taken. Default: the name that the
+    /// server reports.
     #[must_use]
     pub fn name(self, name: impl Into<String>) -> Self {
         Self {
@@ -105,8 +105,8 @@ impl Mcp {
         }
     }
 
-    /// The variables of this process that the server may see. A server that runs elsewhere sees
-    /// none.
+    /// Sets the variables of this process that the server may see. Has no effect on a server that runs
+    /// elsewhere.
     #[must_use]
     pub fn environment(self, environment: Environment) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl Mcp {
         }
     }
 
-    /// Sets a variable for the server alone. Does nothing for a server that runs elsewhere.
+    /// Sets an environment variable for the server. Has no effect on a server that runs elsewhere.
     #[must_use]
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         if let Way::Stdio(program) = &mut self.way {
@@ -125,7 +125,7 @@ impl Mcp {
         self
     }
 
-    /// The folder that the server starts in; this process's unless given. Does nothing for a
+    /// Sets the working directory of the server. Default: that of this process. Has no effect on a
     /// server that runs elsewhere.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
@@ -135,7 +135,7 @@ impl Mcp {
         self
     }
 
-    /// The same, unless a folder was given.
+    /// Sets the working directory, unless it is already set.
     #[must_use]
     pub fn folder_unless_set(self, folder: impl Into<PathBuf>) -> Self {
         match &self.way {
@@ -144,7 +144,7 @@ impl Mcp {
         }
     }
 
-    /// Sends a header with every request. Does nothing for a server that is a process.
+    /// Adds a header to every request. Has no effect on a server that is a process.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         if let Way::Http { headers, .. } = &mut self.way {
@@ -153,8 +153,8 @@ impl Mcp {
         self
     }
 
-    /// Only the tools that one of these patterns fits; all, unless given. The names are those
-    /// that the server uses, and `*` stands for any characters.
+    /// Uses only tools that match one of these patterns. Default: all. Patterns apply to the server's own
+    /// names, and `*` matches any characters.
     pub fn allow<'a>(
         mut self,
         patterns: impl IntoIterator<Item = &'a str>,
@@ -165,7 +165,7 @@ impl Mcp {
         Ok(self)
     }
 
-    /// None of the tools that one of these patterns fits, whatever is allowed.
+    /// Excludes tools that match one of these patterns, even if they are allowed.
     pub fn deny<'a>(
         mut self,
         patterns: impl IntoIterator<Item = &'a str>,
@@ -176,13 +176,13 @@ impl Mcp {
         Ok(self)
     }
 
-    /// How long one call may take: a minute, unless given.
+    /// Sets the time limit of a call. Default: 1 minute.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// How long it may take until the server is ready: a minute, unless given.
+    /// Sets the time limit for starting. Default: 1 minute.
     #[must_use]
     pub fn start_timeout(self, start_timeout: Duration) -> Self {
         Self {
@@ -191,12 +191,12 @@ impl Mcp {
         }
     }
 
-    /// Starts the server, or reaches it, and asks for its tools.
+    /// Starts the server, or connects to it, and lists its tools.
     pub async fn connect(self) -> Result<Server, Error> {
         Server::connect(self).await
     }
 
-    /// What errors call it before it has said its own name.
+    /// The name in errors before the server has reported its own.
     pub fn label(&self) -> String {
         match (&self.name, &self.way) {
             (Some(name), _) => name.clone(),
@@ -209,7 +209,7 @@ impl Mcp {
         }
     }
 
-    /// The same for errors: with the command that is started, as it was written.
+    /// The name in errors, with the command as it was written.
     pub(crate) fn described(&self) -> String {
         let label = self.label();
         match &self.way {

@@ -1,4 +1,4 @@
-//! A server that runs as a process: its group, its last words, its end.
+//! A server that runs as a process: its process group, output and exit.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -14,23 +14,23 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// How long a server may take to end by itself once nobody talks to it any more.
+/// How long a server can take to exit after its input is closed.
 const GRACE: Duration = Duration::from_secs(2);
 /// How many of the last lines on standard error are kept, and how much of each.
 const KEPT_LINES: usize = 8;
 const KEPT_BYTES: u64 = 1000;
 
-/// What is started.
+/// The process to start.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) command: String,
     pub(crate) args: Vec<String>,
     pub(crate) folder: Option<PathBuf>,
-    /// Variables with their values, beside those of the allow-list.
+    /// Environment variables besides those of the allow-list.
     pub(crate) variables: Vec<(String, SecretString)>,
 }
 
-/// A process of a group of its own. When it is dropped, the whole group is ended.
+/// A process in a group of its own. When it is dropped, the whole group is killed.
 #[derive(Debug)]
 pub(crate) struct Process {
     group: Group,
@@ -38,7 +38,7 @@ pub(crate) struct Process {
     words: Words,
 }
 
-/// Where the server listens and speaks.
+/// The pipes of the server.
 pub(crate) type Pipes = (ChildStdout, ChildStdin);
 
 impl Process {
@@ -83,7 +83,7 @@ impl Process {
         Ok((process, (stdout, stdin)))
     }
 
-    /// Waits until the process has ended by itself, and ends it if that takes long.
+    /// Waits until the process exits, and kills it if that takes too long.
     pub(crate) async fn end(&self) {
         if tokio::time::timeout(GRACE, self.gone.cancelled())
             .await
@@ -98,13 +98,13 @@ impl Process {
         self.gone.is_cancelled()
     }
 
-    /// Waits a moment for the process to be gone, so that its last words are complete.
+    /// Waits a moment for the process to exit, so that its output is complete.
     pub(crate) async fn settle(&self) {
-        // One that has closed its pipes and lives on is no reason to wait.
+        // A process that has closed its pipes and keeps running is not waited for.
         let _ = tokio::time::timeout(GRACE, self.gone.cancelled()).await;
     }
 
-    /// How it ended, if it did, and what it said last on standard error.
+    /// How it exited, if it did, and its last output on standard error.
     pub(crate) fn words(&self) -> String {
         self.words.said()
     }
@@ -118,8 +118,8 @@ impl Drop for Process {
     }
 }
 
-/// A command whose processes are one group: Ctrl-C is for the command of the person, and what the
-/// server starts ends with it.
+/// A command in its own process group: Ctrl-C only affects the person's command, and the server's
+/// children end with it.
 fn grouped(command: Command) -> CommandWrap {
     let mut command = CommandWrap::from(command);
     command.wrap(KillOnDrop);
@@ -139,23 +139,23 @@ impl Group {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the first of them, not for what it started.
+    /// Waits for the main process, not for its children.
     async fn ended(&self) -> std::io::Result<ExitStatus> {
         poll_fn(|context| self.processes().inner_mut().wait().as_mut().poll(context)).await
     }
 
-    /// Ends them all. That they are gone already is no error.
+    /// Kills all of them. Processes that have already exited are not an error.
     fn kill(&self) {
         let _ = self.processes().start_kill();
     }
 }
 
-/// Waits for the end of a server, and ends what it leaves behind.
+/// Waits for a server to exit, and kills its remaining children.
 async fn watch(group: Group, gone: CancellationToken, words: Words, listening: JoinHandle<()>) {
     let status = group.ended().await;
     group.kill();
-    // What it said last is heard before it counts as gone; one that left the group may hold the
-    // pipe for longer.
+    // Its last output is read first; a process that has left the group may keep the pipe open for
+    // longer.
     let _ = tokio::time::timeout(GRACE, listening).await;
     if let Ok(status) = status {
         words.ended(status.to_string());
@@ -163,8 +163,8 @@ async fn watch(group: Group, gone: CancellationToken, words: Words, listening: J
     gone.cancel();
 }
 
-/// The last that a process said on standard error. Never shown by itself: a server may say
-/// anything at any time, and the terminal belongs to the person.
+/// The last output of a process on standard error. Never shown directly: a server may write anything at
+/// any time, and the terminal belongs to the person.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Words {
     kept: Arc<Mutex<Kept>>,
@@ -177,7 +177,7 @@ struct Kept {
 }
 
 impl Words {
-    /// What another process said before.
+    /// The last output of an earlier process.
     fn forget(&self) {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Kept::default();
     }
@@ -212,7 +212,7 @@ async fn listen(stderr: ChildStderr, words: Words) {
     let mut line = Vec::new();
     loop {
         line.clear();
-        // A line without an end is heard in pieces, not kept until memory is full.
+        // A line without an end is read in parts, not stored without limit.
         let read = (&mut reader)
             .take(KEPT_BYTES)
             .read_until(b'\n', &mut line)

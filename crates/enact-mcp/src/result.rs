@@ -1,12 +1,12 @@
-//! What a call gave, as a value with its type.
+//! Converts the result of a call to a value with its type.
 
 use enact_core::model::Image;
 use enact_core::{ToolError, ToolOutput};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 
-/// A result as enact has it: what is structured is the value as it is; else one text is a string,
-/// several parts are a list; pictures are pictures.
+/// The result in enact's form: structured content is the value; otherwise a single text is a string,
+/// and several parts are a list; images stay images.
 pub(crate) fn read(result: CallToolResult) -> Result<ToolOutput, ToolError> {
     let mut parts = Vec::new();
     let mut images = Vec::new();
@@ -76,11 +76,11 @@ fn embedded(contents: ResourceContents, parts: &mut Vec<Value>, images: &mut Vec
 }
 
 fn plain(part: &impl serde::Serialize) -> Value {
-    // What came as JSON goes back into JSON.
+    // JSON content serialises again.
     serde_json::to_value(part).unwrap_or_default()
 }
 
-/// What no model could read stands as a note.
+/// Content that models can't read is replaced by a note.
 fn left_out(what: &str, mime_type: &str) -> Value {
     json!({"type": what, "mimeType": mime_type, "note": "left out: not readable as text"})
 }

@@ -1,4 +1,4 @@
-//! The other way round: agents as tools of an MCP server.
+//! Serves agents as tools of an MCP server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use tokio::sync::mpsc;
 
 use crate::{Error, ErrorKind};
 
-/// An agent that is offered as a tool: its inputs are the arguments, its outputs the result.
+/// An agent as a tool: its inputs are the arguments, its outputs the result.
 #[derive(Debug, Clone)]
 pub struct AgentService {
     name: String,
@@ -48,7 +48,7 @@ impl fmt::Debug for Details {
 }
 
 impl AgentService {
-    /// Offers an agent under this name. What it does is said by its instructions.
+    /// Serves an agent under this name, described by its instructions.
     pub fn new(name: impl Into<String>, agent: ReAct) -> Self {
         Self {
             name: name.into(),
@@ -73,7 +73,7 @@ impl AgentService {
         }
     }
 
-    /// The same with another description.
+    /// Sets the description.
     #[must_use]
     pub fn description(self, description: impl Into<String>) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl AgentService {
         }
     }
 
-    /// Keeps the runs here: one that waits for a person can be resumed by other means.
+    /// Sets the store: a run that waits for a person can also be resumed by other means.
     #[must_use]
     pub fn store(self, store: impl Store + 'static) -> Self {
         Self {
@@ -91,13 +91,13 @@ impl AgentService {
         }
     }
 
-    /// Notes this with every run.
+    /// Adds notes to every run.
     #[must_use]
     pub fn notes(self, notes: Values) -> Self {
         Self { notes, ..self }
     }
 
-    /// Serves over standard input and output until the client hangs up.
+    /// Serves over standard input and output until the client disconnects.
     pub async fn serve_stdio(self) -> Result<(), Error> {
         let broken = |problem: String| {
             let message = format!("the client does not speak the protocol: {problem}");
@@ -116,7 +116,7 @@ impl AgentService {
             _ => Values::new(),
         };
         let signature = self.agent.signature();
-        // What a server says of its tools may change while the agent is served.
+        // The tools of a server may change while the agent is served.
         let is_harmless = self.agent.tool_set().iter().all(|tool| {
             let spec = tool.spec();
             let is_own = !spec
@@ -126,7 +126,7 @@ impl AgentService {
             spec.effect == Effect::ReadOnly && is_own
         });
         let annotations = ToolAnnotations::with_title(title(&self.name))
-            // A run costs something, and is kept.
+            // A run costs money, and is stored.
             .read_only(false)
             .destructive(!is_harmless)
             .idempotent(false)
@@ -157,7 +157,7 @@ impl AgentService {
         }
     }
 
-    /// Runs a call until it is over or waits, and reports what happens.
+    /// Runs a call until it finishes or pauses, and reports progress.
     async fn watched<B: StartFrom<Dynamic>>(
         &self,
         call: Call<'_, Dynamic, B>,
@@ -170,7 +170,7 @@ impl AgentService {
             .await
     }
 
-    /// Runs the agent to its end, asking the client's person on the way.
+    /// Runs the agent to its end, asking the client's user when needed.
     async fn run(&self, inputs: Values, context: &RequestContext<RoleServer>) -> CallToolResult {
         let reporter = Reporter::start(context);
         let mut outcome = self.watched(self.begin(inputs), &reporter, context).await;
@@ -196,10 +196,12 @@ impl AgentService {
                 }
                 Err(why) => {
                     let how = match &self.store {
-                        Some(_) => format!("`enact resume {}` goes on with it", paused.run().id()),
-                        None => "let its tools run unasked, or use a client that can ask its \
+                        Some(_) => format!("resume it with `enact resume {}`", paused.run().id()),
+                        None => {
+                            "let its tools run without asking, or use a client that can ask its \
                                  person (elicitation)"
-                            .to_owned(),
+                                .to_owned()
+                        }
                     };
                     let asked = &question.question;
                     return failed(format!(
@@ -284,7 +286,7 @@ async fn ask(
     }
 }
 
-/// The form of a question: a choice, except where the tool wants to know something.
+/// The form of a question: a choice, unless the tool itself asks.
 fn schema(kind: QuestionKind) -> Value {
     let (choices, names, message) = match kind {
         QuestionKind::Clarify => {
@@ -330,7 +332,7 @@ const ALWAYS: &str = "always";
 const HAPPENED: &str = "happened";
 const REJECT: &str = "reject";
 
-/// What was chosen; none if it is no choice of the form.
+/// The choice; none if the form doesn't have it.
 fn decision(kind: QuestionKind, content: &Value) -> Option<Decision> {
     if kind == QuestionKind::Clarify {
         return Some(Decision::Answer(content["answer"].as_str()?.to_owned()));
@@ -350,7 +352,7 @@ fn decision(kind: QuestionKind, content: &Value) -> Option<Decision> {
     }
 }
 
-/// A name for people: `read_mail` as `Read mail`.
+/// A readable name: `read_mail` as `Read mail`.
 fn title(name: &str) -> String {
     let words = name.replace(['_', '-'], " ");
     let mut characters = words.chars();
@@ -358,7 +360,7 @@ fn title(name: &str) -> String {
     first.chain(characters).collect()
 }
 
-/// Tells the client how far a run is, if it wants to know.
+/// Reports the progress of a run to the client, if it requested that.
 #[derive(Clone)]
 struct Reporter(Option<mpsc::UnboundedSender<String>>);
 
@@ -379,7 +381,7 @@ impl Reporter {
         if let Some(step) = record.event.reply().and_then(|reply| reply.stepped()) {
             let name = |planned: &StepCall| planned.call.name.clone();
             let names: Vec<String> = step.calls.iter().map(name).collect();
-            // A client that has hung up hears nothing.
+            // The client may have disconnected.
             let _ = reports.send(names.join(", "));
         }
     }

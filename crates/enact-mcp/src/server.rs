@@ -1,4 +1,4 @@
-//! A server that is in use.
+//! A connected server.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -18,11 +18,11 @@ use crate::spec::{callable, spec};
 use crate::tool::McpTool;
 use crate::{Error, ErrorKind, Mcp};
 
-/// The most pages that a list of tools may have: a server may name a next one for ever.
+/// The maximum number of pages in a list of tools, which could be endless.
 const MOST_PAGES: usize = 100;
 
-/// A server that is in use. Cheap to clone; when the last clone and the last tool of it are gone,
-/// it is ended. [`shutdown`](Server::shutdown) does so at once, and waits for it.
+/// A connected server. Cheap to clone; it is stopped when the last clone and the last of its tools are
+/// dropped. [`shutdown`](Server::shutdown) stops it immediately, and waits for it.
 #[derive(Clone)]
 pub struct Server {
     shared: Arc<Shared>,
@@ -30,27 +30,27 @@ pub struct Server {
 
 struct Shared {
     name: String,
-    /// What its tools say where they come from.
+    /// The source of its tools.
     source: String,
     plan: Mcp,
     link: Mutex<Link>,
-    /// All that it offers, also what is not used.
+    /// All of its tools, including unused ones.
     offered: StdMutex<Vec<Tool>>,
-    /// Counts how often the server said that its tools changed, or was started again.
+    /// Counts the notifications of changed tools and the restarts.
     changes: watch::Sender<u64>,
-    /// How many of these changes the list knows of.
+    /// The count that the list reflects.
     known: AtomicU64,
 }
 
-/// How things stand with the server.
+/// The state of the server.
 enum Link {
     Up {
         connection: Box<Connection>,
         was_restarted: bool,
     },
-    /// It ended twice, or could not be started again.
+    /// It exited twice, or could not be restarted.
     Lost(String),
-    /// It is not wanted any more.
+    /// It was shut down.
     Closed,
 }
 
@@ -58,7 +58,7 @@ enum Link {
 pub(crate) struct Line {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) calls: Arc<Calls>,
-    /// Whether the server was started again for this call.
+    /// Whether the server was restarted for this call.
     pub(crate) is_new: bool,
 }
 
@@ -95,18 +95,18 @@ impl Server {
         Ok(server)
     }
 
-    /// The name that errors call it by.
+    /// The name in errors.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// The tools of it that are used, under their own names. [`join`](crate::join) makes one set
-    /// of the tools of several servers.
+    /// Its used tools, under their own names. [`join`](crate::join) combines the tools of several
+    /// servers.
     pub fn tools(&self) -> Tools {
         crate::join(Tools::new(), std::slice::from_ref(self))
     }
 
-    /// The names of all tools that the server offers, also of those that are not used.
+    /// The names of all of its tools, including unused ones.
     pub fn offered(&self) -> Vec<String> {
         let offered = self.all();
         offered.iter().map(|tool| tool.name.to_string()).collect()
@@ -117,20 +117,20 @@ impl Server {
         offered.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Told each time the server says that its tools have changed. Runs ask for them again before
-    /// their next step; [`refresh`](Server::refresh) does so at once.
+    /// Notified each time the server reports changed tools. Runs fetch them before their next step;
+    /// [`refresh`](Server::refresh) does so immediately.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.shared.changes.subscribe()
     }
 
-    /// Asks for the tools again. Agents and their runs have the new ones from the next step on.
+    /// Fetches the tools. Agents and their runs use the new ones from the next step on.
     pub async fn refresh(&self) -> Result<(), Error> {
         let line = self.line().await;
         let line = line.map_err(|problem| Error::new(ErrorKind::Start, problem))?;
         self.list(&line.peer).await
     }
 
-    /// Asks for the tools again if the server said that they have changed.
+    /// Fetches the tools if the server has reported a change.
     pub(crate) async fn refresh_if_changed(&self) -> Result<(), Error> {
         let heard = *self.shared.changes.borrow();
         if heard == self.shared.known.load(Ordering::Acquire) {
@@ -139,7 +139,7 @@ impl Server {
         self.refresh().await
     }
 
-    /// The tools that are used.
+    /// The used tools.
     pub(crate) fn listed(&self) -> Vec<Tool> {
         let (offered, plan) = (self.all(), &self.shared.plan);
         let used = offered.iter().filter(|tool| plan.uses(&tool.name));
@@ -159,14 +159,14 @@ impl Server {
         spec(tool, name, source, self.shared.plan.timeout)
     }
 
-    /// Whether the server still offers this tool, under the name that it uses, as it was listed.
+    /// Whether the server still has this tool, by its own name, unchanged.
     pub(crate) fn offers(&self, remote: &str, known: &ToolSpec) -> bool {
         let listed = self.listed();
         let tool = listed.iter().find(|tool| tool.name == remote);
         tool.is_some_and(|tool| self.spec(tool, known.name.clone()).is_same_tool(known))
     }
 
-    /// Asks for the tools, and keeps what is said of them.
+    /// Fetches the tools, and stores their descriptions.
     async fn list(&self, peer: &Peer<RoleClient>) -> Result<(), Error> {
         let name = self.name();
         let wrong = |problem: String| {
@@ -174,7 +174,7 @@ impl Server {
             Error::new(ErrorKind::Protocol, message)
         };
         let limit = self.shared.plan.start_timeout;
-        // A change that is heard of while the list is on its way may not be in it.
+        // A change that is reported while the list is in transit may not be in it.
         let heard = *self.shared.changes.borrow();
         let pages = async {
             let mut listed = Vec::new();
@@ -214,7 +214,7 @@ impl Server {
         Ok(())
     }
 
-    /// The line for a call. A server that has ended is started again, once.
+    /// The connection for a call. A server that has exited is restarted, once.
     pub(crate) async fn line(&self) -> Result<Line, String> {
         let mut link = self.shared.link.lock().await;
         let name = self.name();
@@ -251,7 +251,7 @@ impl Server {
             }
             *link = match Connection::open(&self.shared.plan, &self.shared.changes).await {
                 Ok(connection) => {
-                    // It may have come back as another one.
+                    // It may have come back as a different server.
                     self.shared.changes.send_modify(|count| *count += 1);
                     is_new = true;
                     Link::Up {
@@ -267,7 +267,7 @@ impl Server {
         }
     }
 
-    /// Why a call was cut off, and what the model may make of it.
+    /// Why a call was interrupted, and what the model can conclude.
     pub(crate) async fn cut_off(&self) -> String {
         let link = self.shared.link.lock().await;
         let words = match &*link {
@@ -285,8 +285,8 @@ impl Server {
         )
     }
 
-    /// Ends the server, with all that it started, and waits until it is gone. Calls of its tools
-    /// fail from now on.
+    /// Stops the server with its children, and waits until it has exited. Calls of its tools fail from now
+    /// on.
     pub async fn shutdown(&self) {
         let link = std::mem::replace(&mut *self.shared.link.lock().await, Link::Closed);
         if let Link::Up { connection, .. } = link {

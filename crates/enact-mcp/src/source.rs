@@ -1,4 +1,4 @@
-//! Which server a tool comes from, as approvals and rules are bound to it.
+//! The identity of a server, to which approvals and rules are bound.
 
 use std::path::{Path, PathBuf};
 
@@ -55,15 +55,15 @@ pub(crate) fn words(command: &str, args: &[String]) -> String {
     words.join(" ")
 }
 
-/// An address without name, password, query and fragment.
+/// An address without user, password, query and fragment.
 pub(crate) fn address(url: &str) -> String {
     let Ok(mut parsed) = Url::parse(url) else {
-        // Not filled in yet, or no address at all.
+        // Not filled in yet, or not an address.
         return url.split(['?', '#']).next().unwrap_or_default().to_owned();
     };
     parsed.set_query(None);
     parsed.set_fragment(None);
-    // Addresses that cannot have them have none.
+    // Fails for addresses that can't have them.
     let _ = parsed.set_username("");
     let _ = parsed.set_password(None);
     parsed.into()

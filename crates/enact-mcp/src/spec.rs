@@ -1,4 +1,4 @@
-//! What a server says of a tool, as rules of enact.
+//! Converts a server's description of a tool to enact's rules.
 
 use std::time::Duration;
 
@@ -6,15 +6,15 @@ use enact_core::tool::{Confirmation, Effect, ToolSpec};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::Value;
 
-/// The longest name that models can call.
+/// The maximum length of a tool name.
 const LONGEST: usize = 64;
 
-/// A tool of this source in our words, under this name. The schema is passed on as it is.
+/// Converts a tool of this source, under this name. The schema is passed on unchanged.
 ///
-/// Where the server leaves something unsaid, the protocol's own defaults hold: a tool that does
-/// not say that it is read-only changes something, and may destroy something unless it says that
-/// it does not. What may destroy asks first. Of hints that contradict each other the more careful
-/// one holds: nothing that may destroy is read-only.
+/// For missing hints, the protocol's defaults apply: a tool without a read-only hint changes something,
+/// and may be destructive unless a hint says that it isn't. Destructive tools ask first. Of contradictory
+/// hints the more careful one applies: a tool that may be destructive is not
+/// read-only.
 pub(crate) fn spec(tool: &Tool, name: String, source: String, timeout: Duration) -> ToolSpec {
     let unsaid = ToolAnnotations::default();
     let hints = tool.annotations.as_ref().unwrap_or(&unsaid);
@@ -37,11 +37,11 @@ pub(crate) fn spec(tool: &Tool, name: String, source: String, timeout: Duration)
         .with_effect(effect)
         .with_confirmation(confirmation)
         .with_timeout(timeout)
-        // No hint says that an answer stays true: a clock, too, is read-only and a closed world.
+        // No hint says that a result stays valid: a clock is also read-only and a closed world.
         .volatile()
 }
 
-/// A name that models can call, nearest to this one.
+/// A similar name that models can call.
 pub(crate) fn callable(name: &str) -> String {
     let kept = name.chars().map(|c| match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => c,

@@ -19,13 +19,13 @@ use crate::elicitation::{Form, Heard};
 use crate::error::innermost;
 use crate::result;
 
-/// How often one call may ask for something before it is answered.
+/// How many questions a call can ask.
 const ROUNDS: usize = 10;
 
 /// A tool of a server.
 pub(crate) struct McpTool {
     pub(crate) server: Server,
-    /// What the server calls it.
+    /// The server's name for it.
     pub(crate) remote: String,
     pub(crate) spec: ToolSpec,
 }
@@ -64,7 +64,7 @@ impl McpTool {
         )))
     }
 
-    /// Sends the call and waits for what comes of it.
+    /// Sends the call and waits for the result.
     async fn send(
         &self,
         params: CallToolRequestParams,
@@ -101,7 +101,7 @@ impl McpTool {
             }
             stop = entry.stopped() => {
                 recall.now("the person is asked first").await;
-                // Whoever waits for this may be gone.
+                // The receiver may be gone.
                 let _ = stop.told.send(());
                 Err(match stop.why {
                     Why::Asks(question) => ToolError::question(question),
@@ -119,8 +119,8 @@ impl McpTool {
         }
     }
 
-    /// A server that was started again may be another one: this call was checked, and perhaps
-    /// approved, for the tool as the first one had it.
+    /// A restarted server may be a different one: this call was validated, and perhaps approved, for the tool
+    /// of the earlier server.
     async fn check_again(&self) -> Result<(), ToolError> {
         let listed = self.server.refresh().await;
         listed.map_err(|error| ToolError::new(error.to_string()))?;
@@ -150,7 +150,7 @@ impl McpTool {
         }
     }
 
-    /// What the person says to all that the server wants to know.
+    /// The person's answers to the server's questions.
     fn responses(
         &self,
         wanted: InputRequiredResult,
@@ -188,7 +188,7 @@ impl fmt::Debug for McpTool {
     }
 }
 
-/// Tells the server that a call is not wanted any more, also when its future is dropped.
+/// Cancels the call on the server, also when its future is dropped.
 struct Recall {
     peer: Peer<RoleClient>,
     request: Option<RequestId>,
@@ -213,7 +213,7 @@ impl Drop for Recall {
         };
         let peer = self.peer.clone();
         let mut telling = Box::pin(async move { tell(&peer, request, "given up").await });
-        // The first poll puts the word in line, before any call that follows.
+        // The first poll queues the message before any later call.
         let polled = telling
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()));
@@ -225,6 +225,6 @@ impl Drop for Recall {
 
 async fn tell(peer: &Peer<RoleClient>, request: RequestId, reason: &str) {
     let param = CancelledNotificationParam::new(Some(request), Some(reason.to_owned()));
-    // A server that is gone needs no telling.
+    // A server that is gone doesn't need to be informed.
     let _ = peer.notify_cancelled(param).await;
 }

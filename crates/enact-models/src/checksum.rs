@@ -1,4 +1,4 @@
-//! The SHA-256 of a file.
+//! SHA-256 checksums of files.
 
 use std::fmt;
 use std::fs::File;
@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{ShelfError, ShelfErrorKind};
 
-/// How much is read at a time.
+/// The size of a read.
 const BLOCK: usize = 1 << 20;
 
 /// The SHA-256 of a file, as 64 hexadecimal digits.
@@ -62,7 +62,7 @@ impl From<Checksum> for String {
     }
 }
 
-/// A checksum in the making.
+/// A checksum in progress.
 #[derive(Clone, Default)]
 pub(crate) struct Summing {
     hash: Sha256,
@@ -75,7 +75,7 @@ impl Summing {
         self.bytes += u64::try_from(block.len()).unwrap_or(u64::MAX);
     }
 
-    /// How many bytes there were.
+    /// The number of bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -87,7 +87,7 @@ impl Summing {
     }
 }
 
-/// Reads a file to its end. `watcher` hears how many bytes were read.
+/// Reads a file to its end. `watcher` receives the number of bytes read.
 pub(crate) fn of_file(path: &Path, watcher: &mut dyn FnMut(u64)) -> Result<Summing, ShelfError> {
     let wrong = |error| ShelfError::io(path, error);
     let mut file = File::open(path).map_err(wrong)?;

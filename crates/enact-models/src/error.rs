@@ -1,30 +1,30 @@
-//! How the shelf and the hub can fail.
+//! Errors of the shelf and the hub.
 
 use std::error::Error as StdError;
 use std::io;
 use std::path::Path;
 
-/// What went wrong with a model file.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShelfErrorKind {
-    /// There is no such model, file or repository.
+    /// The model, file or repository doesn't exist.
     NotFound,
-    /// The name does not say which file is meant.
+    /// The name doesn't identify a file.
     Ambiguous,
-    /// The name cannot be a name, or belongs to another file.
+    /// The name is invalid, or belongs to another file.
     Name,
-    /// The file is no model that can be used.
+    /// The file is not a usable model.
     NotAModel,
-    /// The file is not the one that was promised, or nothing was promised.
+    /// The checksum of the file is wrong or unknown.
     Checksum,
-    /// Another process is at it.
+    /// Another process is using it.
     Busy,
-    /// The hub could not be reached, or broke off.
+    /// The hub could not be reached, or the connection broke.
     Connection,
-    /// The hub refused, or answered something else.
+    /// The hub rejected the request, or sent an unexpected response.
     Hub,
-    /// A file or folder cannot be read or written.
+    /// A file or directory cannot be read or written.
     Io,
 }
 
@@ -45,7 +45,7 @@ impl ShelfErrorKind {
     }
 }
 
-/// Something could not be done with a model file. The message says what to do.
+/// An operation on a model file failed. The message says what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ShelfError {
@@ -70,7 +70,7 @@ impl ShelfError {
         }
     }
 
-    /// A file or folder cannot be used.
+    /// A file or directory cannot be used.
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::NotFound => ShelfErrorKind::NotFound,
@@ -79,7 +79,7 @@ impl ShelfError {
         Self::new(kind, format!("`{}`: {error}", path.display())).with_source(error)
     }
 
-    /// What went wrong.
+    /// The kind of error.
     pub fn kind(&self) -> ShelfErrorKind {
         self.kind
     }

@@ -1,16 +1,16 @@
-//! What a model file looks like.
+//! Recognises model files.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
-/// What every GGUF file begins with.
+/// The first bytes of every GGUF file.
 const MAGIC: [u8; 4] = *b"GGUF";
 
-/// Whether a file is in the form that llama.cpp loads.
+/// Whether a file has the format that llama.cpp loads.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// If the file cannot be read.
 pub fn is_gguf(path: &Path) -> io::Result<bool> {
     let mut magic = [0; MAGIC.len()];
     match File::open(path)?.read_exact(&mut magic) {

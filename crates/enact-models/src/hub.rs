@@ -1,4 +1,4 @@
-//! The hub: which files a repository has, and their bytes.
+//! The hub: lists the files of a repository, and downloads them.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use serde::Deserialize;
 use crate::checksum::Checksum;
 use crate::error::{ShelfError, ShelfErrorKind};
 
-/// Where the hub is unless `HF_ENDPOINT` says otherwise.
+/// The default address of the hub, which `HF_ENDPOINT` overrides.
 const PUBLIC: &str = "https://huggingface.co";
 const ADDRESS_VARIABLE: &str = "HF_ENDPOINT";
 const TOKEN_VARIABLE: &str = "HF_TOKEN";
 const REVISION: &str = "main";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long it may say nothing.
+/// The time limit without any data.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A hub with model repositories: Hugging Face's, or one that answers alike.
+/// A hub with model repositories: Hugging Face's, or a compatible one.
 ///
-/// It is asked for the list of a repository's files (`/api/models/OWNER/REPO/tree/main`), which
-/// tells the size and the SHA-256 of large ones, and for the bytes (`/OWNER/REPO/resolve/main/FILE`).
+/// It provides the list of a repository's files (`/api/models/OWNER/REPO/tree/main`), with the size and
+/// the SHA-256 of large ones, and their bytes (`/OWNER/REPO/resolve/main/FILE`).
 #[derive(Clone)]
 pub struct Hub {
     client: Client,
@@ -39,7 +39,7 @@ pub(crate) struct Listed {
     pub(crate) sha256: Option<Checksum>,
 }
 
-/// An entry of the list as the hub writes it.
+/// An entry in the hub's list.
 #[derive(Debug, Deserialize)]
 struct Entry {
     #[serde(rename = "type")]
@@ -57,11 +57,11 @@ struct Large {
 }
 
 impl Hub {
-    /// The public hub, or the one that `HF_ENDPOINT` names; with the token in `HF_TOKEN`, if there is
-    /// one.
+    /// The public hub, or the one in `HF_ENDPOINT`; with the token in `HF_TOKEN`, if it is
+    /// set.
     ///
     /// # Errors
-    /// When the address is none.
+    /// If the address is invalid.
     pub fn open() -> Result<Self, ShelfError> {
         let given = |name| {
             let value = std::env::var(name).ok()?.trim().to_owned();
@@ -78,7 +78,7 @@ impl Hub {
     /// The hub at this address.
     ///
     /// # Errors
-    /// When the address is none.
+    /// If the address is invalid.
     pub fn at(address: &str) -> Result<Self, ShelfError> {
         let wrong = || {
             let message = format!("`{address}` is no address of a hub: check {ADDRESS_VARIABLE}");
@@ -104,7 +104,7 @@ impl Hub {
         })
     }
 
-    /// The files of a repository.
+    /// Lists the files of a repository.
     pub(crate) async fn files(&self, repository: &str) -> Result<Vec<Listed>, ShelfError> {
         let mut url = self.url(&format!("api/models/{repository}/tree/{REVISION}"))?;
         url.set_query(Some("recursive=true"));
@@ -126,7 +126,7 @@ impl Hub {
         files.map(listed).collect()
     }
 
-    /// The bytes of a file from this one on.
+    /// The bytes of a file, starting with this one.
     pub(crate) async fn bytes(
         &self,
         repository: &str,
@@ -164,7 +164,7 @@ impl Hub {
         request.send().await.map_err(|error| self.lost(error))
     }
 
-    /// The connection could not be made, or it broke.
+    /// The connection failed or broke.
     pub(crate) fn lost(&self, error: reqwest::Error) -> ShelfError {
         let host = self.base.host_str().unwrap_or_default();
         let what = if error.is_connect() {

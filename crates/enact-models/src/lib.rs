@@ -1,9 +1,9 @@
-//! Language models in files on this machine.
+//! Local model files.
 //!
-//! A [`Shelf`] knows the GGUF files of this machine by name. They are [added](Shelf::add) where they
-//! lie, or [pulled](Shelf::pull) from a [`Hub`]: with resume, and with a checksum that has to be right.
+//! A [`Shelf`] manages the GGUF files of this machine by name. They are [added](Shelf::add) where they
+//! are, or [pulled](Shelf::pull) from a [`Hub`]: interrupted downloads resume, and checksums are verified.
 //!
-//! The crate `enact-llama` runs such a file inside the process.
+//! The crate `enact-llama` runs such a file in the process.
 
 mod checksum;
 mod error;

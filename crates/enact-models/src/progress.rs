@@ -1,10 +1,10 @@
-//! How far something is.
+//! Progress reports.
 
-/// How many bytes are done, and how many there are.
+/// The number of bytes done, and the total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Done so far.
     pub done: u64,
-    /// In all.
+    /// The total.
     pub total: u64,
 }

@@ -1,4 +1,4 @@
-//! Fetching a model from a hub.
+//! Downloads a model from a hub.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use crate::hub::{Hub, Listed};
 use crate::progress::Progress;
 use crate::shelf::{self, Kept, Shelf};
 
-/// What is wanted of a hub: `owner/repo/file.gguf`, or `owner/repo` if that has one model file alone.
+/// What to download: `owner/repo/file.gguf`, or `owner/repo` if the repository has a single model file.
 ///
 /// ```
 /// use enact_models::Wanted;
@@ -34,7 +34,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// To be called this, instead of the file's name without its ending.
+    /// Sets the name of the model. Default: the file name without its extension.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self {
@@ -43,7 +43,7 @@ impl Wanted {
         }
     }
 
-    /// With this checksum, whatever the hub says. Needed where the hub tells none.
+    /// Sets the expected checksum, overriding the hub's. Required if the hub reports none.
     #[must_use]
     pub fn with_sha256(self, sha256: Checksum) -> Self {
         Self {
@@ -78,12 +78,12 @@ impl FromStr for Wanted {
 }
 
 impl Shelf {
-    /// Fetches a model and puts it on the shelf. A fetch that was broken off goes on where it
-    /// stopped. The file gets its name only when its checksum is right. `watcher` hears how many
-    /// bytes are there.
+    /// Downloads a model and adds it to the shelf. An interrupted download is resumed. The file gets its
+    /// name only when its checksum is correct. `watcher` receives the number of bytes
+    /// so far.
     ///
     /// # Errors
-    /// When the hub has no such file, does not give it, or gives another than it promised.
+    /// If the hub doesn't have the file, doesn't send it, or sends a different one.
     pub async fn pull(
         &self,
         hub: &Hub,
@@ -119,7 +119,7 @@ impl Shelf {
     }
 }
 
-/// The file that is meant.
+/// Resolves the file.
 fn choose<'a>(wanted: &Wanted, files: &'a [Listed]) -> Result<&'a Listed, ShelfError> {
     let is_model = |path: &str| path.to_ascii_lowercase().ends_with(".gguf");
     let models: Vec<&Listed> = files.iter().filter(|file| is_model(&file.path)).collect();
@@ -159,7 +159,7 @@ fn choose<'a>(wanted: &Wanted, files: &'a [Listed]) -> Result<&'a Listed, ShelfE
     Ok(chosen)
 }
 
-/// Whether a name says `…-00001-of-00003.gguf`.
+/// Whether a name has the form `…-00001-of-00003.gguf`.
 fn is_part(path: &str) -> bool {
     let stem = path.get(..path.len().saturating_sub(".gguf".len()));
     let Some((before, count)) = stem.and_then(|stem| stem.rsplit_once("-of-")) else {
@@ -170,7 +170,7 @@ fn is_part(path: &str) -> bool {
     is_number(count) && is_number(number)
 }
 
-/// Where a file lies in the folder of the shelf: never outside, whatever the hub calls it.
+/// The path of a file in the directory of the shelf: never outside, whatever its name on the hub.
 fn place(source: &str) -> Result<PathBuf, ShelfError> {
     let place = PathBuf::from(source);
     let is_inside = place
@@ -193,8 +193,8 @@ fn is_there(path: &Path, bytes: u64, sha256: &Checksum) -> Result<bool, ShelfErr
     }
 }
 
-/// A file that is being fetched, beside the place where it will be. Its name tells the checksum, so
-/// that no fetch goes on with the bytes of another file.
+/// A file that is being downloaded, beside its final place. Its name contains the checksum, so that a
+/// download never continues with the bytes of another file.
 struct Part {
     path: PathBuf,
     target: PathBuf,
@@ -245,7 +245,7 @@ impl Part {
                 .fetch_on(hub, repository, listed, &mut summing, watcher)
                 .await;
             match done {
-                // Whatever came is kept; as long as something comes, it is worth going on.
+                // What arrived is kept; the download continues as long as it makes progress.
                 Err(error)
                     if error.kind() != ShelfErrorKind::Connection || summing.bytes() == before =>
                 {
@@ -274,7 +274,7 @@ impl Part {
         self.finish()
     }
 
-    /// One request for what is missing.
+    /// A request for the missing part.
     async fn fetch_on(
         &mut self,
         hub: &Hub,
@@ -290,7 +290,7 @@ impl Part {
         let is_on = response.status() == StatusCode::PARTIAL_CONTENT
             && begins.is_some_and(|range| range.starts_with(&format!("bytes {from}-")));
         if from > 0 && !is_on {
-            // It cannot give a part, so all of it comes again.
+            // It doesn't support ranges, so everything is sent again.
             *summing = self.start_anew()?;
         }
         let mut blocks = response.bytes_stream();
@@ -317,7 +317,7 @@ impl Part {
         Ok(Summing::default())
     }
 
-    /// The file is whole: it gets its name.
+    /// The file is complete: it gets its name.
     fn finish(self) -> Result<(), ShelfError> {
         shelf::must_be_model(&self.path)?;
         let synced = self.file.sync_all();

@@ -11,26 +11,26 @@ use crate::error::{ShelfError, ShelfErrorKind};
 use crate::gguf;
 use crate::progress::Progress;
 
-/// The variable that names the folder.
+/// The variable with the path of the directory.
 const VARIABLE: &str = "ENACT_MODELS";
 const INDEX: &str = "index.json";
 const LOCK: &str = "index.lock";
-/// The form of the index.
+/// The version of the index.
 const VERSION: u32 = 1;
 
-/// One model file.
+/// A model file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Kept {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Where it is: an absolute path, or one inside the shelf's folder.
+    /// The path: absolute, or relative to the shelf's directory.
     pub(crate) file: PathBuf,
-    /// How large it is.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Its checksum.
+    /// The checksum.
     pub sha256: Checksum,
-    /// Where it was fetched from, such as `owner/repo/file.gguf`; nowhere if it was there.
+    /// The source, such as `owner/repo/file.gguf`; none if it was added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
@@ -41,7 +41,7 @@ struct Index {
     models: Vec<Kept>,
 }
 
-/// A folder with model files that were fetched, and an index of these and of files elsewhere.
+/// A directory with downloaded model files, and an index of these and of other files.
 ///
 /// Processes can share it: the index is replaced as a whole, by one process at a time.
 #[derive(Debug, Clone)]
@@ -50,27 +50,27 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// The shelf in this folder, which is made when something is put there.
+    /// The shelf in this directory, which is created when the first model is added.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self {
             folder: folder.into(),
         }
     }
 
-    /// The shelf of this person: in the folder that `ENACT_MODELS` names, else in `enact/models` in
-    /// the data folder of the platform.
+    /// The shelf of this user: in the directory in `ENACT_MODELS`, otherwise `enact/models` in the platform's
+    /// data directory.
     ///
     /// # Errors
-    /// When neither is known.
+    /// If neither is known.
     pub fn open() -> Result<Self, ShelfError> {
         let folder = default_folder(std::env::consts::OS, |name| std::env::var_os(name));
         folder.map(Self::at).ok_or_else(|| {
-            let message = format!("the folder for models is not known: name one with {VARIABLE}");
+            let message = format!("the directory for models is unknown: set one with {VARIABLE}");
             ShelfError::new(ShelfErrorKind::NotFound, message)
         })
     }
 
-    /// The folder.
+    /// The directory.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -78,7 +78,7 @@ impl Shelf {
     /// All models, by name.
     ///
     /// # Errors
-    /// When the index cannot be read.
+    /// If the index cannot be read.
     pub fn list(&self) -> Result<Vec<Kept>, ShelfError> {
         let path = self.folder.join(INDEX);
         let text = match fs::read_to_string(&path) {
@@ -101,15 +101,15 @@ impl Shelf {
         Ok(index.models)
     }
 
-    /// Where the file of a model is.
+    /// The path of a model's file.
     pub fn path(&self, kept: &Kept) -> PathBuf {
         self.folder.join(&kept.file)
     }
 
-    /// The model of this name, whose file is there and has its size.
+    /// The model with this name, if its file exists and has its size.
     ///
     /// # Errors
-    /// When there is none, or its file is gone or was changed.
+    /// If it doesn't exist, or its file is missing or was changed.
     pub fn find(&self, name: &str) -> Result<Kept, ShelfError> {
         let models = self.list()?;
         let Some(kept) = models.iter().find(|kept| kept.name == name) else {
@@ -128,10 +128,10 @@ impl Shelf {
         Ok(kept.clone())
     }
 
-    /// Whether the file of a model is there, and has its size.
+    /// Checks that the file of a model exists and has its size.
     ///
     /// # Errors
-    /// When it is gone or was changed.
+    /// If it is missing or was changed.
     pub fn check(&self, kept: &Kept) -> Result<(), ShelfError> {
         let path = self.path(kept);
         let bytes = fs::metadata(&path)
@@ -148,11 +148,11 @@ impl Shelf {
         Err(ShelfError::new(ShelfErrorKind::Checksum, message))
     }
 
-    /// Registers a file, which stays where it is, under a name: this one, or its own without the
-    /// ending. `watcher` hears how much of it was read.
+    /// Registers an existing file, which stays where it is, under this name, or under the file name without
+    /// its extension. `watcher` receives the number of bytes read.
     ///
     /// # Errors
-    /// When it cannot be read, is no model, or the name belongs to another file.
+    /// If it cannot be read, is not a model, or the name belongs to another file.
     pub fn add(
         &self,
         file: &Path,
@@ -174,15 +174,15 @@ impl Shelf {
         self.put(kept)
     }
 
-    /// Forgets a model. A file that was fetched is deleted; one that was added stays.
+    /// Removes a model. A downloaded file is deleted; an added file stays.
     ///
     /// # Errors
-    /// When there is no such model, or its file cannot be deleted.
+    /// If the model doesn't exist, or its file cannot be deleted.
     pub fn remove(&self, name: &str) -> Result<Kept, ShelfError> {
         let _lock = self.lock()?;
         let mut models = self.list()?;
         let Some(place) = models.iter().position(|kept| kept.name == name) else {
-            let message = format!("there is no model `{name}`: `enact model list` tells which");
+            let message = format!("no model `{name}`: `enact model list` lists the models");
             return Err(ShelfError::new(ShelfErrorKind::NotFound, message));
         };
         let kept = models.remove(place);
@@ -200,7 +200,7 @@ impl Shelf {
         Ok(kept)
     }
 
-    /// Whether this name is free for a file from this source, or for one that is there already.
+    /// Whether this name is available for a file from this source, or for an existing one.
     pub(crate) fn must_be_free(&self, name: &str, source: Option<&str>) -> Result<(), ShelfError> {
         let models = self.list()?;
         let other = models.iter().find(|kept| kept.name == name);
@@ -210,7 +210,7 @@ impl Shelf {
         }
     }
 
-    /// Puts a model into the index.
+    /// Adds a model to the index.
     pub(crate) fn put(&self, kept: Kept) -> Result<Kept, ShelfError> {
         let _lock = self.lock()?;
         let mut models = self.list()?;
@@ -224,7 +224,7 @@ impl Shelf {
         Ok(kept)
     }
 
-    /// Only the holder may change the index.
+    /// Only the holder can change the index.
     fn lock(&self) -> Result<File, ShelfError> {
         fs::create_dir_all(&self.folder).map_err(|error| ShelfError::io(&self.folder, error))?;
         let path = self.folder.join(LOCK);
@@ -272,7 +272,7 @@ pub(crate) fn must_be_model(file: &Path) -> Result<(), ShelfError> {
     }
 }
 
-/// The name that was given, or that of the file.
+/// The given name, or that of the file.
 pub(crate) fn name_of(given: Option<&str>, file: &Path) -> Result<String, ShelfError> {
     let stem = || {
         file.file_stem()
@@ -296,7 +296,7 @@ fn default_folder(platform: &str, variable: impl Fn(&str) -> Option<OsString>) -
     if let Some(folder) = given {
         return Some(folder.into());
     }
-    // A relative folder would be another one in each working folder.
+    // A relative path would depend on the working directory.
     let folder = |name| {
         variable(name)
             .map(PathBuf::from)

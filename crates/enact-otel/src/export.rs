@@ -1,4 +1,4 @@
-//! Sending: the spans in the shape that the conventions want, and what became of them.
+//! Exports spans in the form of the conventions, and tracks failures.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use opentelemetry_sdk::trace::{SdkTracerProvider, SpanData, SpanExporter as Expo
 
 use crate::open::OpenSpans;
 
-/// Spans could not be sent. Runs do not fail by it.
+/// Spans could not be sent. Runs are not affected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("traces could not be sent to {}: {cause}", destination.shown)]
 #[non_exhaustive]
@@ -21,7 +21,7 @@ pub struct ExportError {
     cause: String,
 }
 
-/// Where spans go, without what is not to be shown.
+/// The destination of spans, without secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Destination {
     shown: String,
@@ -46,7 +46,7 @@ impl Destination {
         }
     }
 
-    /// A cause that may be shown: those of others quote the whole address.
+    /// A cause that can be shown: some quote the whole address.
     pub(crate) fn without_secrets(&self, cause: String) -> String {
         if self.may_be_quoted {
             cause
@@ -56,7 +56,7 @@ impl Destination {
     }
 }
 
-/// What went wrong last, shared between who sends and who reports.
+/// The last failure, shared between the exporter and the guard.
 #[derive(Debug, Clone)]
 pub(crate) struct Trouble {
     pub(crate) destination: Destination,
@@ -80,7 +80,7 @@ impl Trouble {
     }
 }
 
-/// An exporter that mends what `tracing` cannot say, and remembers failures.
+/// An exporter that corrects what `tracing` can't express, and remembers failures.
 #[derive(Debug)]
 pub(crate) struct Shaped {
     pub(crate) exporter: SpanExporter,
@@ -117,8 +117,8 @@ impl Export for Shaped {
     }
 }
 
-/// Sends what is left when it is dropped, and waits no longer than it may. It blocks while it waits:
-/// drop it where a program ends.
+/// Sends the remaining spans when it is dropped, within its time limit. This blocks: drop it at the end of
+/// the program.
 #[derive(Debug)]
 #[must_use = "what is not sent yet is sent when this is dropped"]
 pub struct Guard {
@@ -130,7 +130,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Sends what is left, and tells if something could not be sent.
+    /// Sends the remaining spans, and returns an error if some could not be sent.
     pub fn finish(mut self) -> Result<(), ExportError> {
         self.end();
         self.trouble.take()

@@ -1,17 +1,17 @@
-//! Sends what enact agents do to an OpenTelemetry collector.
+//! Sends traces of enact agents to an OpenTelemetry collector.
 //!
 //! enact describes its runs as `tracing` spans ([`enact_core::telemetry`]); this crate sends them over
-//! OTLP/HTTP. Where to, and under which name, comes from the environment variables that all of
-//! OpenTelemetry knows:
+//! OTLP/HTTP. The standard OpenTelemetry environment variables configure the
+//! export:
 //!
 //! | variable | meaning |
 //! | --- | --- |
 //! | `OTEL_EXPORTER_OTLP_ENDPOINT` | the collector, such as `http://localhost:4318` |
-//! | `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` | the same for traces alone, with the whole path |
+//! | `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` | the same for traces only, with the full path |
 //! | `OTEL_EXPORTER_OTLP_HEADERS` | headers, such as `authorization=Bearer%20…` |
-//! | `OTEL_EXPORTER_OTLP_TIMEOUT` | milliseconds that sending may take |
-//! | `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES` | what is known of this process |
-//! | `OTEL_TRACES_SAMPLER`, `OTEL_TRACES_SAMPLER_ARG` | which traces are kept |
+//! | `OTEL_EXPORTER_OTLP_TIMEOUT` | timeout in milliseconds |
+//! | `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES` | description of this process |
+//! | `OTEL_TRACES_SAMPLER`, `OTEL_TRACES_SAMPLER_ARG` | sampling of traces |
 //! | `OTEL_SDK_DISABLED`, `OTEL_TRACES_EXPORTER=none` | send nothing |
 //!
 //! ```no_run
@@ -25,7 +25,7 @@
 //! # }
 //! ```
 //!
-//! A program with a `tracing` subscriber of its own takes [`Traces::layer`] instead.
+//! A program with its own `tracing` subscriber uses [`Traces::layer`] instead.
 
 mod export;
 mod open;

@@ -1,7 +1,7 @@
-//! The spans that are not over yet.
+//! Tracks open spans.
 //!
-//! A span ends when its last handle is dropped, and other threads may have one for a moment longer
-//! than the run: that of a database, for instance. The end of a program waits for them.
+//! A span ends when its last handle is dropped, and other threads may hold one slightly longer than the
+//! run, for example that of a database. The end of a program waits for them.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// Counts the spans of enact that are open.
+/// Counts the open spans of enact.
 #[derive(Debug, Clone, Default)]
 pub struct OpenSpans(Arc<Count>);
 
@@ -32,10 +32,10 @@ impl OpenSpans {
         }
     }
 
-    /// Returns once none is open, or after this long.
+    /// Returns once none is open, or after this time.
     pub(crate) fn wait(&self, at_most: Duration) {
         let open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whether they are closed or the time is up, the end is the same.
+        // Whether they are closed or the time is up, the result is the same.
         let _ = self
             .0
             .closed

@@ -1,4 +1,4 @@
-//! Where traces are sent to, and how to begin.
+//! Configures and starts the export of traces.
 
 use std::env;
 use std::time::Duration;
@@ -23,7 +23,7 @@ const PROTOCOL: &str = "OTEL_EXPORTER_OTLP_PROTOCOL";
 const TRACES_PROTOCOL: &str = "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL";
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
 
-/// What sending causes itself: exporting it would cause more of it.
+/// The targets of the exporter itself: exporting its spans would cause more of them.
 const OWN_TRAFFIC: [&str; 7] = [
     "h2",
     "hyper",
@@ -38,7 +38,7 @@ const OWN_TRAFFIC: [&str; 7] = [
 pub type TracesLayer<S> =
     Filtered<Layered<OpenSpans, OpenTelemetryLayer<S, SdkTracer>, S>, Targets, S>;
 
-/// Sends traces to a collector. Nothing happens before [`Traces::install`] or [`Traces::layer`].
+/// Sends traces to a collector. Call [`Traces::install`] or [`Traces::layer`] to start.
 #[derive(Debug, Clone)]
 #[must_use = "nothing is sent before `install` or `layer`"]
 pub struct Traces {
@@ -51,19 +51,19 @@ pub struct Traces {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
-    /// The collector is to be spoken to in a way that is not known here.
+    /// The protocol for the collector is not supported.
     #[error("traces are sent as `http/protobuf`, not as `{0}`: set {PROTOCOL}=http/protobuf")]
     Protocol(String),
-    /// An address, a header or another setting is wrong.
+    /// An address, a header or another setting is invalid.
     #[error("the settings for traces are wrong: {0}")]
     Settings(String),
-    /// The program has a subscriber already.
+    /// The program already has a subscriber.
     #[error("there is a tracing subscriber already: add `Traces::layer` to it")]
     Installed,
 }
 
 impl Traces {
-    /// Sends to where the environment says, `http://localhost:4318` if it does not.
+    /// Sends to the collector in the environment. Default: `http://localhost:4318`.
     pub fn from_env() -> Self {
         Self {
             endpoint: None,
@@ -72,7 +72,7 @@ impl Traces {
         }
     }
 
-    /// Whether the environment names a collector and does not forbid sending.
+    /// Whether the environment sets a collector and doesn't disable sending.
     pub fn is_wanted() -> bool {
         let names_collector = read(TRACES_ENDPOINT).or_else(|| read(ENDPOINT)).is_some();
         let is_disabled =
@@ -81,25 +81,25 @@ impl Traces {
         names_collector && !is_disabled && !is_none
     }
 
-    /// Sends to this collector, whatever the environment says: `http://host:4318`, without the path.
+    /// Sets the collector, overriding the environment: `http://host:4318`, without the path.
     pub fn endpoint(mut self, url: impl Into<String>) -> Self {
         self.endpoint = Some(url.into());
         self
     }
 
-    /// Calls this process so, unless the environment has a name for it.
+    /// Sets the service name, unless the environment sets one.
     pub fn service_name(mut self, name: impl Into<String>) -> Self {
         self.service_name = Some(name.into());
         self
     }
 
-    /// How long the end may wait for what is still to be sent; two seconds unless set.
+    /// Sets how long the end can wait for the remaining spans. Default: 2 seconds.
     pub fn flush_within(mut self, time: Duration) -> Self {
         self.flush_within = time;
         self
     }
 
-    /// Sends every span of the level `INFO` or above from now on.
+    /// Starts sending every span of the level `INFO` or above.
     pub fn install(self) -> Result<Guard, SetupError> {
         let (layer, guard) = self.layer()?;
         let subscriber = Registry::default().with(layer);
@@ -107,7 +107,7 @@ impl Traces {
         Ok(guard)
     }
 
-    /// A layer for a subscriber of one's own, and what sends the rest at the end.
+    /// A layer for your own subscriber, and a guard that sends the remaining spans at the end.
     pub fn layer<S>(self) -> Result<(TracesLayer<S>, Guard), SetupError>
     where
         S: Subscriber + for<'span> LookupSpan<'span>,
@@ -145,7 +145,7 @@ impl Traces {
             .with_threads(false)
             .with_target(false)
             .with_tracked_inactivity(false)
-            // Told of an end after the span is on its way.
+            // Called after the span has been passed on.
             .and_then(open.clone())
             .with_filter(filter());
         let guard = Guard {
@@ -157,7 +157,7 @@ impl Traces {
         Ok((layer, guard))
     }
 
-    /// Where spans go, with the path.
+    /// The destination of spans, with the path.
     fn address(&self) -> String {
         let base = match (&self.endpoint, read(TRACES_ENDPOINT)) {
             (Some(base), _) => base.clone(),
@@ -188,7 +188,7 @@ fn filter() -> Targets {
         .with_targets(own)
 }
 
-/// A variable that is set to something; the empty one counts as not set.
+/// The value of a variable; an empty one counts as not set.
 fn read(name: &str) -> Option<String> {
     env::var(name).ok().filter(|text| !text.trim().is_empty())
 }

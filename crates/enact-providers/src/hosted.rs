@@ -1,4 +1,4 @@
-//! Which servers are hosted by a provider that is known to do what it says.
+//! Recognises hosted servers of providers with known capabilities.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -13,8 +13,8 @@ use crate::http::is_loopback;
 /// Providers with an address for each region or customer.
 const SUFFIXES: [&str; 3] = [".amazonaws.com", ".googleapis.com", ".openai.azure.com"];
 
-/// Whether a hosted API of a known provider is at this address: its models call tools and stop by
-/// themselves. Of any other server (Ollama, llama.cpp, vLLM, a proxy) that is not known.
+/// Whether this is the address of a known provider's hosted API: its models call tools and stop by
+/// themselves. For any other server (Ollama, llama.cpp, vLLM, a proxy) that is unknown.
 ///
 /// ```
 /// assert!(enact_providers::is_hosted("https://api.groq.com/openai/v1"));
@@ -38,8 +38,8 @@ pub(crate) fn host(address: &str) -> Option<String> {
     host.map(str::to_owned)
 }
 
-/// A client that fits its server. A hosted model stops by itself, and a bound could cut its reasoning
-/// off. Any other may write without end, so its replies are read as they come.
+/// Configures a client for its server. A hosted model stops by itself, and a limit could cut off its
+/// reasoning. Any other model may write without end, so its replies are always streamed.
 pub(crate) fn suited(client: OpenAi, base_url: &str) -> OpenAi {
     match is_hosted(base_url) {
         true => client.with_default_max_tokens(None),

@@ -1,4 +1,4 @@
-//! Keys that are kept elsewhere than in the environment.
+//! Keys that are stored outside the environment.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use crate::Provider;
 use crate::hosted::host;
 use crate::provider::{environment, given};
 
-/// Other variables that people keep keys in.
+/// Alternative variables for keys.
 const KEY_ALIASES: [(&str, &str); 4] = [
     ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     ("OPEN_ROUTER_API_KEY", "OPENROUTER_API_KEY"),
@@ -20,10 +20,10 @@ const KEY_ALIASES: [(&str, &str); 4] = [
 
 static KEPT: OnceLock<BTreeMap<String, SecretString>> = OnceLock::new();
 
-/// Gives keys, by the name of their provider, for providers whose variable is not set. They are set
-/// once in a process, before models are made; a second time changes nothing. Such a key goes to the
-/// provider's own address, or to the one of its variable, and never to another server that speaks
-/// like OpenAI.
+/// Sets stored keys, by provider name, for providers whose variable is not set. This can be done once in
+/// a process, before models are created; further calls have no effect. Such a key is sent to the
+/// provider's own address, or to the one in its variable, and never to another OpenAI-compatible
+/// server.
 ///
 /// ```
 /// let keys = [("anthropic".to_owned(), "sk-…".to_owned())];
@@ -38,17 +38,17 @@ pub fn keep_keys(keys: impl IntoIterator<Item = (String, String)>) {
     let _ = KEPT.set(keys.collect());
 }
 
-/// The key that is kept for a provider.
+/// The stored key of a provider.
 fn kept(provider: &str) -> Option<SecretString> {
     KEPT.get()?.get(provider).cloned()
 }
 
-/// Where the key of a provider comes from.
+/// The source of a provider's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeySource {
-    /// From this variable of the environment.
+    /// This environment variable.
     Variable(&'static str),
-    /// From [`keep_keys`].
+    /// A stored key, see [`keep_keys`].
     Kept,
 }
 
@@ -56,7 +56,7 @@ pub enum KeySource {
 pub(crate) type Key = (SecretString, KeySource);
 
 impl Provider {
-    /// The variable that holds the key, if it needs one.
+    /// The variable for the key, if the provider needs one.
     pub fn key_variable(&self) -> Option<&'static str> {
         match self.is_local() {
             true => None,
@@ -64,25 +64,25 @@ impl Provider {
         }
     }
 
-    /// The variables that are looked at for its key, in this order.
+    /// The variables to check for its key, in this order.
     pub fn key_variables(&self) -> impl Iterator<Item = &'static str> + use<> {
         let name = self.key_variable();
         let other = KEY_ALIASES.iter().find(|(known, _)| Some(*known) == name);
         name.into_iter().chain(other.map(|(_, other)| *other))
     }
 
-    /// Where its key comes from, if there is one.
+    /// The source of its key, if there is one.
     pub fn key_source(&self) -> Option<KeySource> {
         self.key_source_at(&self.base_url())
     }
 
-    /// The same for the key that goes to another address.
+    /// The source of the key for another address.
     pub fn key_source_at(&self, base_url: &str) -> Option<KeySource> {
         let found = self.key(base_url, &environment);
         found.map(|(_, source)| source)
     }
 
-    /// The key for this address, and where it comes from.
+    /// The key for this address, and its source.
     pub(crate) fn key(
         &self,
         base_url: &str,
@@ -94,7 +94,7 @@ impl Provider {
             Some((SecretString::from(key), KeySource::Variable(name)))
         });
         found.next().or_else(|| {
-            // Whoever kept a key for OpenAI did not mean every server that speaks like it.
+            // A stored key for OpenAI is not meant for other OpenAI-compatible servers.
             let usual = self.usual_address();
             let is_own = match self.name() {
                 "openai" => host(base_url).is_some() && host(base_url) == host(&usual),

@@ -1,9 +1,9 @@
-//! Models of providers, by name: hosted ones, and servers on this machine.
+//! Models of providers, by name: hosted ones, and local servers.
 //!
 //! [`model`] takes a name such as `anthropic::claude-sonnet-4-5`, `groq::llama-3.3-70b-versatile`
-//! or `gemini::gemini-2.5-flash` and gives a model that behaves like every other of enact's: tools
-//! and parallel calls, reasoning that goes back to the provider, usage with cached tokens, response
-//! schemas, errors with kinds, and retries after failures that may pass.
+//! or `gemini::gemini-2.5-flash` and returns a model with all features of enact: tools and parallel
+//! calls, reasoning that is returned to the provider, usage with cached tokens, response schemas,
+//! classified errors, and retries after temporary failures.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), enact::model::ModelError> {
@@ -13,16 +13,16 @@
 //! # }
 //! ```
 //!
-//! Who is asked how:
+//! How providers are accessed:
 //!
-//! - Providers that speak OpenAI's or Anthropic's protocol are asked by enact's own clients
-//!   ([`OpenAi`], [`Anthropic`]), local servers
-//!   (`ollama`, `llamacpp`) included.
-//! - The others, such as Gemini, Vertex AI, Bedrock and OpenAI's responses, are asked through
+//! - Providers with OpenAI's or Anthropic's protocol, including local servers
+//!   (`ollama`, `llamacpp`), are accessed with enact's own clients
+//!   ([`OpenAi`], [`Anthropic`]).
+//! - The others, such as Gemini, Vertex AI, Bedrock and OpenAI's Responses API, are accessed through
 //!   [genai](https://docs.rs/genai): [`Genai`].
 //!
-//! [`Provider`] tells which there are, where their keys are looked for, and what models they have.
-//! [`probe()`] finds out what a model behind a server really does.
+//! [`Provider`] lists the providers, the variables of their keys, and their models. [`probe()`]
+//! determines the actual capabilities of a model.
 
 pub mod anthropic;
 mod genai;
@@ -52,9 +52,9 @@ pub use self::prices::{PRICES_AS_OF, prices, prices_at};
 pub use self::probe::{WithCapabilities, probe};
 pub use self::provider::Provider;
 
-/// The model of this name, such as `anthropic::claude-sonnet-4-5` or in short `claude-sonnet-4-5` (see
-/// [`resolve`]), with the key and the address that the environment names for its provider. It [asks again](Retrying) after failures that may pass;
-/// [`Provider::model`] gives one that does not.
+/// The model with this name, such as `anthropic::claude-sonnet-4-5` or `claude-sonnet-4-5` for short (see
+/// [`resolve`]), with the key and the address in the environment. It [retries](Retrying) after temporary
+/// failures; [`Provider::model`] returns one that doesn't.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -68,7 +68,7 @@ pub use self::provider::Provider;
 /// ```
 ///
 /// # Errors
-/// When there is no such provider, or the environment has no key for it.
+/// If the provider doesn't exist, or the environment has no key for it.
 pub fn model(name: &str) -> Result<Arc<dyn LanguageModel>, ModelError> {
     let Some((provider, model)) = resolve(name) else {
         return Err(name::incomplete(name));

@@ -1,4 +1,4 @@
-//! What the name of a model says: who serves it, and what it is called there.
+//! Parses model names into provider and model.
 
 use enact_core::model::{ModelError, ModelErrorKind};
 use enact_core::signature::did_you_mean;
@@ -6,9 +6,9 @@ use enact_core::signature::did_you_mean;
 use crate::Provider;
 use crate::provider::ALIASES;
 
-/// What stands between a provider and its model.
+/// The separator between provider and model.
 const SEPARATOR: &str = "::";
-/// How the names of models begin that one provider is known for.
+/// Prefixes of model names that are known for one provider.
 const FAMILIES: [(&str, &str); 6] = [
     ("claude-", "anthropic"),
     ("gpt-", "openai"),
@@ -17,10 +17,10 @@ const FAMILIES: [(&str, &str); 6] = [
     ("grok-", "xai"),
     ("deepseek-", "deepseek"),
 ];
-/// Open models: many serve them.
+/// Prefixes of open models, which many providers serve.
 const OPEN: [&str; 2] = ["gpt-oss", "deepseek-r1"];
 
-/// The provider and the model of a name that is written in full, `PROVIDER::MODEL`.
+/// The provider and the model of a full name, `PROVIDER::MODEL`.
 ///
 /// ```
 /// assert_eq!(enact_providers::split("groq::llama"), Some(("groq", "llama")));
@@ -30,8 +30,8 @@ pub fn split(name: &str) -> Option<(&str, &str)> {
     name.split_once(SEPARATOR)
 }
 
-/// The provider and the model that a name means: `openai::gpt-4o`, and in short `openai/gpt-4o`,
-/// `openai:gpt-4o` or `gpt-4o`. Short names are understood where a provider is known for them.
+/// The provider and the model of a name: `openai::gpt-4o`, or for short `openai/gpt-4o`,
+/// `openai:gpt-4o` or `gpt-4o`. Short names work if a provider is known for them.
 ///
 /// ```
 /// use enact_providers::resolve;
@@ -65,7 +65,7 @@ pub fn resolve(name: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// There is no provider of this name.
+/// The provider doesn't exist.
 pub(crate) fn unknown(name: &str) -> ModelError {
     let providers = Provider::all();
     let known = providers.iter().map(Provider::name);
@@ -78,7 +78,7 @@ pub(crate) fn unknown(name: &str) -> ModelError {
     ModelError::new(ModelErrorKind::InvalidRequest, message)
 }
 
-/// A name that does not say who serves the model.
+/// A name without a provider.
 pub(crate) fn incomplete(name: &str) -> ModelError {
     let message = format!(
         "`{name}` does not say who serves the model: write `PROVIDER::MODEL`, such as \

@@ -1,14 +1,14 @@
-//! What is said in a form that every server takes.
+//! Converts data to forms that every server accepts.
 
 use std::borrow::Cow;
 
 use enact_core::model::{Image, Part, RawCall};
 use serde::de::IgnoredAny;
 
-/// What the protocols allow in the name of a function or schema.
+/// The characters allowed in the name of a function or schema.
 const MAX_NAME_LENGTH: usize = 64;
 
-/// The arguments as written if they are a JSON object; servers refuse anything else, and with it
+/// The arguments as written if they are a JSON object; servers reject anything else, and with it
 /// the whole conversation.
 pub(crate) fn portable_arguments(arguments: &str) -> &str {
     let is_object = arguments.trim_start().starts_with('{')
@@ -16,7 +16,7 @@ pub(crate) fn portable_arguments(arguments: &str) -> &str {
     if is_object { arguments } else { "{}" }
 }
 
-/// The name if servers take it, else the nearest one they do. Models invent names, and a refused
+/// The name if servers accept it, otherwise a similar valid one. Models invent names, and a rejected
 /// one would end the conversation.
 pub(crate) fn portable_name(name: &str) -> Cow<'_, str> {
     match name {
@@ -26,7 +26,7 @@ pub(crate) fn portable_name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Ids of other providers may have characters that are refused here.
+/// Ids of other providers may contain characters that are rejected here.
 pub(crate) fn portable_id(id: &str) -> Cow<'_, str> {
     match id.chars().all(|character| allowed(character) == character) {
         true => Cow::Borrowed(id),
@@ -41,7 +41,7 @@ fn allowed(character: char) -> char {
     }
 }
 
-/// The id of an earlier call. One that came without gets the same one each time.
+/// The id of an earlier call. A call without one always gets the same id.
 pub(crate) fn call_id(call: &RawCall, index: usize) -> Cow<'_, str> {
     match &call.id {
         Some(id) => Cow::Borrowed(id),
@@ -56,7 +56,7 @@ pub(crate) fn images(parts: &[Part]) -> impl Iterator<Item = &Image> {
     })
 }
 
-/// What stands before pictures that a tool returned, where they follow in a message of their own.
+/// The text before images that a tool returned, if they are sent in a separate message.
 pub(crate) fn shown_by(tool: &str, call_id: &str) -> String {
     format!("Images returned by `{tool}` ({call_id}):")
 }

@@ -1,15 +1,15 @@
-//! What models of some providers cost, as their public price lists said.
+//! Prices of some providers' models, from their public price lists.
 
 use enact_core::LanguageModel;
 use enact_core::model::{Price, Prices};
 
 use crate::hosted::host;
 
-/// The month that the built-in prices are of.
+/// The date of the built-in prices.
 pub const PRICES_AS_OF: &str = "2026-11";
 
-/// The models of one provider: USD for a million tokens read, read from the cache, and written. A model
-/// whose price rises with the length of the prompt has its lowest price.
+/// The models of a provider: USD per million input, cached and output tokens. For a model whose price
+/// depends on the length of the prompt, this is the lowest price.
 struct List {
     host: &'static str,
     models: &'static [(&'static str, f64, Option<f64>, f64)],
@@ -153,9 +153,9 @@ const LISTS: [List; 7] = [
     },
 ];
 
-/// The built-in price of the models of a provider at this address, in USD and as of
-/// [`PRICES_AS_OF`]: an estimate, for providers change their prices. `None` at any address that is not
-/// the provider's own, such as a local server or a proxy.
+/// The built-in price of a provider's models at this address, in USD and as of
+/// [`PRICES_AS_OF`]: an estimate, since providers change their prices. `None` at any other address,
+/// such as a local server or a proxy.
 ///
 /// ```
 /// let prices = enact_providers::prices_at("https://api.openai.com/v1").unwrap_or_default();
@@ -181,7 +181,7 @@ pub fn prices_at(base_url: &str) -> Option<Prices> {
 }
 
 /// The built-in price of this model, for [`prices`](enact_core::Builder::prices) of an agent: in USD,
-/// as of [`PRICES_AS_OF`], and an estimate. Empty if it is not known.
+/// as of [`PRICES_AS_OF`], and an estimate. Empty if it is unknown.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,4 +1,4 @@
-//! Finding out what a model behind a server really does.
+//! Probes the actual capabilities of a model.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use enact_core::model::{
     ToolChoice,
 };
 
-/// How long all requests of a probe may take together.
+/// The time limit for all requests of a probe.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// Enough for a call behind some thinking.
+/// Enough tokens for a call after some thinking.
 const MAX_TOKENS: u32 = 1024;
 
 const LOOK_UP: &str = "look_up";
@@ -22,32 +22,32 @@ const SUBMIT: &str = "submit";
 const CALCULATE: &str = "calculate";
 const INSTRUCTIONS: &str = "Answer the question with the help of the tools. Every reply has to call a tool. \
                             Once the results show the answer, call `submit` with it, alone.";
-/// A model may think that it knows this. One that does not look it up does so in tasks as well.
+/// A model may believe that it knows this. One that doesn't look it up won't do so in tasks either.
 const QUESTION: &str = "What is the population of Konstanz?";
 const TOWN: &str = "konstanz";
 const FOUND: &str = "84446";
 
-/// Says nothing of JSON: whoever answers with it was made to.
+/// Doesn't mention JSON: a model that answers with it was forced to.
 const SMALL_TALK: &str = "Describe the sea in one short sentence.";
 const COLOURS: [&str; 3] = ["red", "green", "blue"];
 
-/// What servers say that take no tools, or no schema. Some fail with a status that tells nothing.
+/// Words in rejections of tools or schemas. Some servers return a status without a reason.
 const TOOL_WORDS: [&str; 4] = ["tool", "function", "jinja", "template"];
 const SCHEMA_WORDS: [&str; 5] = ["response_format", "schema", "json", "grammar", "format"];
-/// How an error begins to quote the server.
+/// How an error starts to quote the server.
 const SERVER_SAID: &str = "; the server said: ";
 
 /// Finds out what a model really does, by two to four short requests: whether it answers with tool
 /// calls unasked and goes on from their results, whether it is held to a JSON Schema, and, if it calls
 /// tools, whether it makes a call that is demanded.
 ///
-/// A server that claims tool calls may leave them to the model, which then writes calls as text; and
-/// a small model may call the same tool for ever. [`Capabilities::tools`] is found only where a call
-/// comes as a call, without being demanded, and where the next step is another one.
+/// A server that claims to support tools may leave them to the model, which then writes calls as text;
+/// and a small model may call the same tool forever. [`Capabilities::tools`] is only set if a call arrives
+/// as a call, without being demanded, and the next step is a different one.
 ///
-/// What the server refuses, it cannot do. Everything else that goes wrong is an error, and says
-/// nothing of the model: no connection, no key, too many requests, a model that is still being loaded,
-/// no end of thinking, or more than two minutes in all.
+/// What the server rejects, it doesn't support. Any other failure is an error, and says nothing about the
+/// model: no connection, no key, too many requests, a model that is still loading, endless thinking, or
+/// more than two minutes in total.
 ///
 /// ```no_run
 /// # async fn f() -> Result<(), enact::model::ModelError> {
@@ -61,7 +61,7 @@ const SERVER_SAID: &str = "; the server said: ";
 /// ```
 ///
 /// # Errors
-/// When it cannot be found out.
+/// If the capabilities can't be determined.
 pub async fn probe(model: &(impl LanguageModel + ?Sized)) -> Result<Capabilities, ModelError> {
     let found = async {
         let calls = refusable(calls(model).await)?;
@@ -88,7 +88,7 @@ pub async fn probe(model: &(impl LanguageModel + ?Sized)) -> Result<Capabilities
     }
 }
 
-/// What was found out. A request that is refused without a word on why shows something, too.
+/// The conclusion. A request that is rejected without a reason also counts.
 fn refusable(found: Result<bool, ModelError>) -> Result<Result<bool, ModelError>, ModelError> {
     match found {
         Err(error) if error.kind() != ModelErrorKind::InvalidRequest => Err(error),
@@ -96,7 +96,7 @@ fn refusable(found: Result<bool, ModelError>) -> Result<Result<bool, ModelError>
     }
 }
 
-/// Whether calls come as calls, and whether a call that was answered is not made again.
+/// Whether calls arrive as calls, and an answered call is not repeated.
 async fn calls(model: &(impl LanguageModel + ?Sized)) -> Result<bool, ModelError> {
     let tools = tools();
     let mut prompt: Prompt = [
@@ -220,7 +220,7 @@ fn function(name: &str, description: &str, argument: &str) -> Function {
     }
 }
 
-/// The reply, or `None` if what is asked for is refused. `words` are those by which a server names it.
+/// The reply, or `None` if the feature is rejected. `words` are the names of the feature.
 async fn ask(
     model: &(impl LanguageModel + ?Sized),
     request: Request,
@@ -240,7 +240,7 @@ async fn ask(
     }
 }
 
-/// Whether a failure of this kind may be what a server says of what it cannot do.
+/// Whether a failure of this kind can mean that a feature isn't supported.
 fn is_refusal(kind: ModelErrorKind) -> bool {
     matches!(
         kind,
@@ -248,13 +248,13 @@ fn is_refusal(kind: ModelErrorKind) -> bool {
     )
 }
 
-/// Whether the server speaks of what was asked of it. Our own words do not count, nor does the name of
-/// the model.
+/// Whether the server mentions the feature. Our own words don't count, nor does the name of the
+/// model.
 fn names(error: &ModelError, words: &[&str], model: &str) -> bool {
     let message = error.to_string();
     let said = match message.split_once(SERVER_SAID) {
         Some((_, said)) => said,
-        // A client of another kind tells errors in words of its own.
+        // Errors of other clients have other words.
         None if error.status().is_none() => &message,
         None => return false,
     };
@@ -262,7 +262,7 @@ fn names(error: &ModelError, words: &[&str], model: &str) -> bool {
     words.iter().any(|word| said.contains(word))
 }
 
-/// Whether the reply was cut off before it began: that says nothing of what it would have been.
+/// Whether the reply was cut off before it started: that says nothing about its content.
 fn thinks_on(reply: &Reply) -> bool {
     let text = reply.text.trim_start();
     let is_thinking = text.starts_with("<think") && !text.contains("</think");
@@ -273,7 +273,7 @@ fn thinks_on(reply: &Reply) -> bool {
         && (is_thinking || !reply.reasoning.is_empty())
 }
 
-/// The one call of a reply, if it is of this tool, whole, and its arguments are right.
+/// The only call of a reply, if it is a complete call of this tool with correct arguments.
 fn only_call<'a>(
     reply: &'a Reply,
     name: &str,
@@ -287,7 +287,7 @@ fn only_call<'a>(
     (is_whole && call.name == name && is_right(&args)).then_some(call)
 }
 
-/// A model with other capabilities than it claims, such as those that [`probe`] found.
+/// A model with other capabilities than it claims, such as those found by [`probe`].
 ///
 /// ```
 /// use enact::model::{Capabilities, LanguageModel, ScriptedModel, WithCapabilities};
@@ -302,7 +302,7 @@ pub struct WithCapabilities<M> {
 }
 
 impl<M> WithCapabilities<M> {
-    /// The model, which can do this much.
+    /// Sets the capabilities of the model.
     pub fn new(model: M, capabilities: Capabilities) -> Self {
         Self {
             model,

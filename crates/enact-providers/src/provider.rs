@@ -1,4 +1,4 @@
-//! Providers by name: their keys, their addresses, their models.
+//! Providers: their keys, addresses and models.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,10 @@ use crate::http::{Client, Service};
 use crate::keys::{Key, KeySource};
 use crate::{Anthropic, OpenAi, name};
 
-/// Local servers, by name, with where they listen and who says otherwise.
+/// Local servers: names, default addresses, and the variables that change them.
 const OLLAMA: &str = "ollama";
 const LLAMACPP: &str = "llamacpp";
-/// Other names that people know providers by.
+/// Other names of providers.
 pub(crate) const ALIASES: [(&str, &str); 8] = [
     ("google", "gemini"),
     ("openrouter", "open_router"),
@@ -31,7 +31,7 @@ pub(crate) const ALIASES: [(&str, &str); 8] = [
     ("llama_cpp", LLAMACPP),
     ("bedrock", "bedrock_api"),
 ];
-/// What is taken from a provider when nobody says which model. Chosen to be cheap and able to call
+/// The default models of providers. Chosen to be cheap and able to call
 /// tools.
 const USUAL_MODELS: [(&str, &str); 8] = [
     ("openai", "gpt-4o-mini"),
@@ -44,7 +44,7 @@ const USUAL_MODELS: [(&str, &str); 8] = [
     ("open_router", "openai/gpt-4o-mini"),
 ];
 
-/// Who serves models.
+/// A provider of models.
 ///
 /// ```
 /// use enact_providers::Provider;
@@ -61,11 +61,11 @@ pub struct Provider {
     wire: Wire,
 }
 
-/// How a provider is asked.
+/// How a provider is accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wire {
     OpenAi,
-    /// The same, for models that want their reasoning back.
+    /// The same, for models that require their reasoning.
     OpenAiReasoning,
     Anthropic,
     Genai,
@@ -73,7 +73,7 @@ enum Wire {
 }
 
 impl Provider {
-    /// Every provider: those that are asked most first, then by name, local servers last.
+    /// All providers: the most common ones first, then by name, local servers last.
     pub fn all() -> Vec<Self> {
         let kinds = AdapterKind::all().iter().map(|kind| Self {
             name: kind.as_lower_str(),
@@ -97,10 +97,10 @@ impl Provider {
         all
     }
 
-    /// The provider of this name.
+    /// The provider with this name.
     ///
     /// # Errors
-    /// When there is none.
+    /// If it doesn't exist.
     pub fn named(name: &str) -> Result<Self, ModelError> {
         let name = name.trim().to_lowercase();
         let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
@@ -109,17 +109,17 @@ impl Provider {
         found.ok_or_else(|| name::unknown(name))
     }
 
-    /// The name that stands before `::`.
+    /// The name before `::`.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Whether it runs on this machine and needs no key.
+    /// Whether it is a local server and needs no key.
     pub fn is_local(&self) -> bool {
         self.wire == Wire::Local
     }
 
-    /// The variable that holds another address.
+    /// The variable that sets another address.
     pub fn address_variable(&self) -> String {
         match self.name {
             OLLAMA => "OLLAMA_HOST".to_owned(),
@@ -127,8 +127,8 @@ impl Provider {
         }
     }
 
-    /// Whether there is what is needed to ask it: a key, unless it needs none. Local servers need
-    /// none, and servers that merely speak like OpenAI may not.
+    /// Whether it can be used: it has a key, or needs none. Local servers need none, and other
+    /// OpenAI-compatible servers may not.
     pub fn is_configured(&self) -> bool {
         let base_url = self.base_url();
         self.may_be_keyless(&base_url) || self.key(&base_url, &environment).is_some()
@@ -139,34 +139,34 @@ impl Provider {
         self.is_local() || (is_openai && base_url != self.usual_address())
     }
 
-    /// The model that is taken when nobody says which, if there is a usual one.
+    /// The default model, if there is one.
     pub fn usual_model(&self) -> Option<&'static str> {
         let usual = USUAL_MODELS.iter().find(|(name, _)| *name == self.name);
         usual.map(|(_, model)| *model)
     }
 
-    /// Where it is asked unless the environment names another address.
+    /// The address unless the environment sets another one.
     pub(crate) fn usual_address(&self) -> String {
         self.address(&|_| None)
     }
 
-    /// Where it is asked.
+    /// The address.
     pub fn base_url(&self) -> String {
         self.address(&environment)
     }
 
-    /// A model of this provider, with the key and the address that the environment names.
+    /// A model of this provider, with the key and the address in the environment.
     ///
     /// # Errors
-    /// When the key is missing, or the address is none.
+    /// If the key is missing, or the address is invalid.
     pub fn model(&self, model: &str) -> Result<Arc<dyn LanguageModel>, ModelError> {
         self.model_with(model, &self.base_url(), &environment)
     }
 
-    /// The same at another address.
+    /// A model at another address.
     ///
     /// # Errors
-    /// When the key is missing, or the address is none.
+    /// If the key is missing, or the address is invalid.
     pub fn model_at(
         &self,
         model: &str,
@@ -246,10 +246,10 @@ impl Provider {
         })
     }
 
-    /// The names of its models, asked of the provider itself. Gives up after `patience`.
+    /// The names of its models, as reported by the provider. Gives up after `patience`.
     ///
     /// # Errors
-    /// When the key is missing, or nobody answers as expected.
+    /// If the key is missing, or the server doesn't answer as expected.
     pub async fn models(&self, patience: Duration) -> Result<Vec<String>, ModelError> {
         if !self.is_configured() {
             return Err(self.no_key());
@@ -257,10 +257,10 @@ impl Provider {
         self.models_at(&self.base_url(), patience).await
     }
 
-    /// The same at another address, which is asked without a key if there is none.
+    /// The names of the models at another address, which is asked without a key if there is none.
     ///
     /// # Errors
-    /// When nobody answers as expected.
+    /// If the server doesn't answer as expected.
     pub async fn models_at(
         &self,
         base_url: &str,
@@ -293,7 +293,7 @@ impl Provider {
         }
     }
 
-    /// The base URL without a slash at its end.
+    /// The base URL without a trailing slash.
     pub(crate) fn address(&self, variable: &dyn Fn(&str) -> Option<String>) -> String {
         let given = given(variable, &self.address_variable());
         let address = match (self.name, given) {
@@ -340,14 +340,14 @@ impl Wire {
     }
 }
 
-/// What people write into `OLLAMA_HOST` (a host, a host and a port, a URL, an address to listen on)
-/// as the base URL of its chat completions.
+/// The base URL for chat completions from the value of `OLLAMA_HOST` (a host, a host and a port, a URL,
+/// an address to listen on).
 fn ollama_address(host: Option<&str>) -> String {
     const PORT: &str = "11434";
     let host = host.unwrap_or("127.0.0.1").trim().trim_end_matches('/');
     let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
     let rest = rest.strip_suffix("/v1").unwrap_or(rest);
-    // Who listens everywhere is asked here.
+    // A server that listens everywhere can be reached locally.
     let rest = match rest.strip_prefix("0.0.0.0") {
         Some(port) => format!("127.0.0.1{port}"),
         None => rest.to_owned(),

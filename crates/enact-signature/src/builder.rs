@@ -1,10 +1,10 @@
-//! Signatures field by field.
+//! Builds signatures field by field.
 
 use serde::Deserialize;
 
 use crate::{Field, Signature, SignatureError, names};
 
-/// Puts a signature together field by field.
+/// Builds a signature field by field.
 ///
 /// ```
 /// use enact_signature::{Field, Signature, Type};
@@ -29,28 +29,28 @@ pub struct SignatureBuilder {
 }
 
 impl SignatureBuilder {
-    /// What the signature is called.
+    /// Sets the name of the signature.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// How the inputs lead to the outputs. A blank text is no text: the default stays.
+    /// Sets the instructions. A blank text keeps the default.
     #[must_use]
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
         self
     }
 
-    /// Adds an input after those that are there.
+    /// Appends an input.
     #[must_use]
     pub fn input(mut self, field: Field) -> Self {
         self.inputs.push(field);
         self
     }
 
-    /// Adds an output after those that are there.
+    /// Appends an output.
     #[must_use]
     pub fn output(mut self, field: Field) -> Self {
         self.outputs.push(field);
@@ -71,16 +71,16 @@ impl SignatureBuilder {
         self
     }
 
-    /// The signature, if it has inputs and outputs, each under a name of its own that is not
-    /// reserved, and every default fits.
+    /// Builds the signature. It needs inputs and outputs with unique names that are not reserved, and
+    /// every default has to fit its type.
     pub fn build(self) -> Result<Signature, SignatureError> {
         let signature = self.build_internal()?;
         signature.check_reserved()?;
         Ok(signature)
     }
 
-    /// Like [`build`](Self::build), for the signatures of the agent loop itself, whose fields are
-    /// the reserved ones.
+    /// Like [`build`](Self::build), for the signatures of the agent loop itself, which use the reserved
+    /// names.
     #[doc(hidden)]
     pub fn build_internal(self) -> Result<Signature, SignatureError> {
         names::check(&self.inputs, &self.outputs)?;
@@ -92,8 +92,8 @@ impl SignatureBuilder {
         ))
     }
 
-    /// The signature, unchecked: for the macros, which did all checks at compile time and leave the
-    /// program nothing to fail with.
+    /// Builds the signature without validation: for the macros, which validate at compile time, so that
+    /// the program can't fail.
     #[doc(hidden)]
     pub fn build_checked_by_macro(self) -> Signature {
         Signature::assemble(self.name, self.instructions, self.inputs, self.outputs)

@@ -1,39 +1,39 @@
-//! The error of everything that builds or changes a signature.
+//! Errors of signatures.
 
 use std::fmt;
 
-/// What is wrong with a signature.
+/// The kind of a [`SignatureError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SignatureErrorKind {
-    /// The arrow string is not well formed.
+    /// The arrow string is malformed.
     Syntax,
-    /// A type name that is not known.
+    /// A type name is unknown.
     UnknownType,
-    /// Two fields of one name, on either side; or two properties or types of one name.
+    /// Two fields have the same name, on either side; or two properties or types.
     DuplicateField,
-    /// No input field.
+    /// There is no input field.
     EmptyInputs,
-    /// No output field.
+    /// There is no output field.
     EmptyOutputs,
-    /// A field name that the agent loop needs for itself.
+    /// A field name is reserved for the agent loop.
     ReservedName,
-    /// A field name that is not an identifier.
+    /// A field name is not an identifier.
     InvalidName,
-    /// An operation on a field that the signature does not have.
+    /// The signature doesn't have the field.
     UnknownField,
-    /// A default value that does not fit the type of its field.
+    /// A default value doesn't fit the type of its field.
     BadDefault,
-    /// Limits that a type cannot have.
+    /// A type can't have these limits.
     BadRange,
-    /// A saved state that belongs to a signature with other fields.
+    /// Saved state belongs to a signature with other fields.
     StateMismatch,
 }
 
 /// Why a signature could not be parsed, built or changed.
 ///
 /// The text says what is allowed. For an arrow string it ends with the string and a caret under
-/// the place in question, see [`pointer`](Self::pointer).
+/// the position, see [`pointer`](Self::pointer).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignatureError {
     kind: SignatureErrorKind,
@@ -62,23 +62,23 @@ impl SignatureError {
         self
     }
 
-    /// What is wrong, for programs.
+    /// The kind of error, for programs.
     pub fn kind(&self) -> SignatureErrorKind {
         self.kind
     }
 
-    /// What is wrong and what is allowed, for people, without the picture.
+    /// The problem and what is allowed, for people, without the excerpt.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Where in the arrow string, counted in characters from 1.
+    /// The position in the arrow string, in characters from 1.
     pub fn column(&self) -> Option<usize> {
         self.column
     }
 
-    /// Two lines: the arrow string (of a long one, the line in question) and a caret below the
-    /// place where the error is.
+    /// Two lines: the arrow string (if it is long, the line with the error) and a caret below the
+    /// position.
     pub fn pointer(&self) -> Option<String> {
         let source = self.source_text.as_deref()?;
         let mut offset = self.column?.saturating_sub(1);
@@ -91,7 +91,7 @@ impl SignatureError {
             }
             offset -= length + 1;
         }
-        // A tab is as wide as the terminal likes, which would move the caret away from its place.
+        // The width of a tab depends on the terminal, which would misplace the caret.
         let line: String = line
             .chars()
             .map(|c| {
@@ -118,7 +118,7 @@ impl fmt::Display for SignatureError {
 
 impl std::error::Error for SignatureError {}
 
-/// For what is a signature already.
+/// For a value that already is a signature.
 impl From<std::convert::Infallible> for SignatureError {
     fn from(never: std::convert::Infallible) -> Self {
         match never {}

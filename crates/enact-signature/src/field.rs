@@ -1,4 +1,4 @@
-//! One input or output.
+//! An input or output.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::Type;
 
-/// One input or output of a signature.
+/// An input or output of a signature.
 ///
 /// ```
 /// use enact_signature::{Field, Type};
@@ -18,15 +18,15 @@ use crate::Type;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Field {
-    /// What the field is called in prompts, values and arrow strings.
+    /// The name in prompts, values and arrow strings.
     pub name: String,
-    /// What values it takes.
+    /// The type.
     #[serde(rename = "type")]
     pub ty: Type,
-    /// What it means, for the model and for people.
+    /// The meaning, for the model and for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The value where none is given.
+    /// The default value.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -41,7 +41,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 }
 
 impl Field {
-    /// A field without description and default.
+    /// Creates a field without description and default.
     pub fn new(name: impl Into<String>, ty: Type) -> Self {
         Self {
             name: name.into(),
@@ -51,28 +51,28 @@ impl Field {
         }
     }
 
-    /// Says what the field means.
+    /// Sets the description.
     #[must_use]
     pub fn describe(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// Sets the value where none is given. It has to fit the type, which is checked when the field
-    /// becomes part of a signature.
+    /// Sets the default value. It has to fit the type, which is validated when the field is added to a
+    /// signature.
     #[must_use]
     pub fn default_value(mut self, value: impl Into<Value>) -> Self {
         self.default = Some(value.into());
         self
     }
 
-    /// True when a value has to be given: there is no default, and null will not do.
+    /// Whether a value is required: there is no default, and null is not allowed.
     pub fn is_required(&self) -> bool {
         self.default.is_none() && !self.ty.is_optional()
     }
 }
 
-/// As in an arrow string.
+/// In arrow syntax.
 impl fmt::Display for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.name, self.ty)?;

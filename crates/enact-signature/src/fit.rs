@@ -1,10 +1,10 @@
-//! Whether a default value fits the type of its field.
+//! Checks whether a default value fits the type of its field.
 
 use serde_json::Value;
 
 use crate::Type;
 
-/// True when the value is one of the type, as far as that can be told without a schema validator.
+/// Whether the value appears to be valid for the type, without a schema validator.
 pub(crate) fn fits(value: &Value, ty: &Type) -> bool {
     match ty {
         Type::Str => value.is_string(),
@@ -35,7 +35,7 @@ pub(crate) fn fits(value: &Value, ty: &Type) -> bool {
     }
 }
 
-/// The plain type of a scalar, to suggest it.
+/// The plain type of a scalar, as a suggestion.
 pub(crate) fn type_of(value: &Value) -> Option<Type> {
     match value {
         Value::String(_) => Some(Type::Str),

@@ -1,4 +1,4 @@
-//! Whether the given values are those a signature asks for.
+//! Checks the names of inputs.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::{Field, Signature, Values, did_you_mean};
 
-/// The values given do not match the inputs of the signature.
+/// The values don't match the inputs of the signature.
 ///
-/// Names all that is missing, unknown and, as far as it was checked, of the wrong type at once, so
-/// that one look is enough.
+/// Names everything that is missing, unknown and, if checked, of the wrong type, in one
+/// message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputError {
     missing: Vec<String>,
@@ -20,17 +20,17 @@ pub struct InputError {
 }
 
 impl InputError {
-    /// The inputs without value and without default.
+    /// The inputs without value and default.
     pub fn missing(&self) -> &[String] {
         &self.missing
     }
 
-    /// The values that no input asks for.
+    /// The values for unknown inputs.
     pub fn unknown(&self) -> &[String] {
         &self.unknown
     }
 
-    /// The same, also saying what is wrong with the values that were given.
+    /// Adds the problems with the given values.
     #[must_use]
     pub fn with_wrong(mut self, problems: impl fmt::Display) -> Self {
         self.wrong = Some(problems.to_string());
@@ -69,10 +69,10 @@ impl fmt::Display for InputError {
 impl std::error::Error for InputError {}
 
 impl Signature {
-    /// Checks that exactly the inputs are given, and brings them into the declared order.
+    /// Checks the names of inputs, and puts the values in the declared order.
     ///
-    /// An input that is left out gets its default, or null if it is optional. The types of the
-    /// values are not looked at.
+    /// A missing input gets its default, or null if it is optional. The types of the values are not
+    /// checked.
     pub fn check_inputs(&self, mut values: Values) -> Result<Values, InputError> {
         let mut ordered = Values::new();
         let mut missing = Vec::new();

@@ -1,8 +1,8 @@
-//! Signatures: what goes into an enact agent and what must come out.
+//! Signatures: the inputs and outputs of an enact agent.
 //!
 //! A [`Signature`] is a list of named, typed input fields, a list of named, typed output fields,
-//! and the instructions that say how one leads to the other. It can be written as an arrow string,
-//! built field by field, or derived from a Rust struct by the macros of the `enact` crate.
+//! and the instructions that connect them. Write one as an arrow string, build it field by field, or
+//! derive it from a Rust struct with the macros of the `enact` crate.
 //!
 //! ```
 //! use enact_signature::{Signature, Type};
@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The crate depends on little more than `serde` and `serde_json`, so that the macros can check arrow
-//! strings at compile time with the very parser that runs in the program.
+//! strings at compile time with the parser that programs use.
 
 mod arrow;
 mod builder;

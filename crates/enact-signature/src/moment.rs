@@ -1,18 +1,18 @@
 //! Dates and times as text.
 
-/// What a text has to be a date or a time of.
+/// The kinds of dates and times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Moment {
     /// A day, such as `2025-01-31`.
     Date,
-    /// A day and a time, such as `2025-01-31T14:30:00Z`. The offset and the seconds may be missing.
+    /// A day and a time, such as `2025-01-31T14:30:00Z`. The offset and the seconds are optional.
     DateTime,
-    /// A time of day, such as `14:30:00`. It may have an offset; the seconds may be missing.
+    /// A time of day, such as `14:30:00`. The offset and the seconds are optional.
     Time,
 }
 
 impl Moment {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Moment; 3] = [Moment::Date, Moment::DateTime, Moment::Time];
 
     /// The `format` of JSON Schema.
@@ -24,14 +24,14 @@ impl Moment {
         }
     }
 
-    /// The moment that a `format` of JSON Schema stands for.
+    /// The kind for a `format` of JSON Schema.
     pub fn of_format(format: &str) -> Option<Moment> {
         Moment::ALL
             .into_iter()
             .find(|moment| moment.format() == format)
     }
 
-    /// How it is written in arrow strings.
+    /// The name in arrow strings.
     pub fn name(self) -> &'static str {
         match self {
             Moment::DateTime => "datetime",
@@ -39,7 +39,7 @@ impl Moment {
         }
     }
 
-    /// One that is well formed.
+    /// A valid example.
     pub fn example(self) -> &'static str {
         match self {
             Moment::Date => "2025-01-31",
@@ -48,7 +48,7 @@ impl Moment {
         }
     }
 
-    /// Whether a text is one.
+    /// Whether a text is valid.
     pub fn accepts(self, text: &str) -> bool {
         match self {
             Moment::Date => is_date(text),
@@ -59,8 +59,8 @@ impl Moment {
         }
     }
 
-    /// The moment that a text means, if it is only written in another way: with white space around
-    /// it, or with a space between date and time.
+    /// The valid form of a text that is only written differently: with white space around it, or with a
+    /// space between date and time.
     pub fn respelled(self, text: &str) -> Option<String> {
         let text = text.trim();
         let text = match self {
@@ -71,7 +71,7 @@ impl Moment {
     }
 }
 
-/// The number that so many digits are.
+/// The number in this many digits.
 fn number(text: &str, digits: usize) -> Option<u32> {
     let is_number = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten()

@@ -1,11 +1,11 @@
-//! Which names fields may have.
+//! Valid field names.
 
 use crate::{Field, SignatureError, SignatureErrorKind, fit};
 
-/// Input names that the agent loop fills itself.
+/// Input names that the agent loop uses.
 pub const RESERVED_INPUTS: &[&str] = &["trajectory", "history", "tools"];
 
-/// Output names that the agent loop reads itself.
+/// Output names that the agent loop uses.
 pub const RESERVED_OUTPUTS: &[&str] = &[
     "trajectory",
     "history",
@@ -15,13 +15,13 @@ pub const RESERVED_OUTPUTS: &[&str] = &[
     "next_tool_args",
 ];
 
-/// Providers refuse longer property names.
+/// Providers reject longer property names.
 const LONGEST: usize = 64;
 
-/// What is wrong, and with which field, so that a parser can point at it.
+/// A problem and its field, so that a parser can point at it.
 #[derive(Debug)]
 pub(crate) struct Problem {
-    /// Which field, counted from the first input on.
+    /// The index of the field, starting with the first input.
     pub(crate) place: usize,
     pub(crate) error: SignatureError,
 }
@@ -32,7 +32,7 @@ impl From<Problem> for SignatureError {
     }
 }
 
-/// What every signature has to satisfy.
+/// Validates any signature.
 pub(crate) fn check(inputs: &[Field], outputs: &[Field]) -> Result<(), Problem> {
     use SignatureErrorKind::{BadDefault, DuplicateField, EmptyInputs, EmptyOutputs};
     for (side, kind, name) in [
@@ -71,7 +71,7 @@ pub(crate) fn check(inputs: &[Field], outputs: &[Field]) -> Result<(), Problem> 
     Ok(())
 }
 
-/// What a signature declared by a user has to satisfy beyond that.
+/// Validates a signature declared by a user.
 pub(crate) fn check_reserved(inputs: &[Field], outputs: &[Field]) -> Result<(), Problem> {
     let inputs = inputs.iter().map(|field| (field, RESERVED_INPUTS, "input"));
     let outputs = outputs
@@ -90,7 +90,7 @@ pub(crate) fn check_reserved(inputs: &[Field], outputs: &[Field]) -> Result<(), 
     Ok(())
 }
 
-/// Whether models can call a tool by this name.
+/// Whether models can call a tool with this name.
 #[doc(hidden)]
 pub fn is_tool_name(name: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');

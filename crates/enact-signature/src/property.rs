@@ -7,20 +7,20 @@ use serde_json::Value;
 use crate::names::is_name;
 use crate::{SignatureError, SignatureErrorKind, Type};
 
-/// A property of [`Type::Object`]. It may be left out if its type is optional.
+/// A property of [`Type::Object`]. It can be omitted if its type is optional.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Property {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What its values are.
+    /// The type.
     pub ty: Type,
-    /// What it means.
+    /// The meaning.
     pub description: Option<String>,
 }
 
 impl Property {
-    /// A property without description.
+    /// Creates a property without description.
     pub fn new(name: impl Into<String>, ty: Type) -> Self {
         Self {
             name: name.into(),
@@ -29,7 +29,7 @@ impl Property {
         }
     }
 
-    /// Says what the property means.
+    /// Sets the description.
     #[must_use]
     pub fn describe(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
@@ -75,7 +75,7 @@ pub(crate) fn twice(name: &str) -> SignatureError {
     SignatureError::new(SignatureErrorKind::DuplicateField, message)
 }
 
-/// As in an arrow string, which has no place for the description.
+/// In arrow syntax, which can't express the description.
 impl fmt::Display for Property {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match is_name(&self.name) {

@@ -1,4 +1,4 @@
-//! Types whose values are limited.
+//! Types with limits.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,10 +7,10 @@ use serde_json::{Number, Value};
 
 use crate::{SignatureError, SignatureErrorKind, Type};
 
-/// A `str`, an `int`, a `float` or a list with limits, made by [`Type::within`].
+/// A `str`, an `int`, a `float` or a list with limits, created by [`Type::within`].
 ///
-/// Numbers are limited in value, texts in characters and lists in items. Both limits are allowed
-/// themselves.
+/// Limits apply to the value of numbers, the characters of texts and the items of lists. Both are
+/// inclusive.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranged {
     ty: Type,
@@ -38,7 +38,7 @@ impl Ranged {
         &mut self.ty
     }
 
-    /// The same limits of another type of this kind.
+    /// Applies the limits to another type of this kind.
     pub(crate) fn limits(&self) -> impl Iterator<Item = (&'static str, &Number)> {
         let (least, most) = keywords(&self.ty).unwrap_or_default();
         let limits = [(least, &self.least), (most, &self.most)];
@@ -83,8 +83,8 @@ fn order(one: &Number, other: &Number) -> Ordering {
 }
 
 impl Type {
-    /// The same type with limits, which are allowed themselves: `int(0..10)`, `str(..80)`,
-    /// `list[str](1..)`. Only `str`, `int`, `float` and lists have limits.
+    /// Adds inclusive limits to the type: `int(0..10)`, `str(..80)`, `list[str](1..)`. Only `str`,
+    /// `int`, `float` and lists can have limits.
     ///
     /// ```
     /// use enact_signature::Type;

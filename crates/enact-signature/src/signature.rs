@@ -1,4 +1,4 @@
-//! The signature and the operations that make one from another.
+//! Signatures and operations on them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,25 +12,25 @@ use crate::{
     Field, SignatureBuilder, SignatureError, SignatureErrorKind, Type, Types, arrow, names,
 };
 
-/// What goes into a module or an agent, what must come out, and how one leads to the other.
+/// The inputs and outputs of a module or an agent, with instructions.
 ///
-/// A signature is a value: operations give a new one and leave the old one as it was.
+/// A signature is immutable: operations return a new one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Signature {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// The text that was given, if one was.
+    /// The explicit instructions, if any.
     #[serde(rename = "instructions", skip_serializing_if = "Option::is_none")]
     explicit: Option<String>,
     inputs: Vec<Field>,
     outputs: Vec<Field>,
-    /// What stands for a text that was not given: made from the field names.
+    /// The default instructions, generated from the field names.
     #[serde(skip)]
     implied: String,
 }
 
 impl Signature {
-    /// Starts a signature, to add fields one by one.
+    /// Creates a builder, to add fields one by one.
     pub fn builder() -> SignatureBuilder {
         SignatureBuilder::default()
     }
@@ -39,8 +39,8 @@ impl Signature {
     ///
     /// A field without a type is a `str`. Types are `str`, `int`, `float`, `bool`, `date`,
     /// `datetime`, `time`, `image`, `any`, `list[T]`, `dict[str, T]`, `{name: T, …}`,
-    /// `Literal["a", "b"]`, `Optional[T]` and `A | B`; the spellings of Rust (`String`, `i64`,
-    /// `Vec<T>`, `Option<T>`, `HashMap<String, T>`, …) are read too. Types can have a range
+    /// `Literal["a", "b"]`, `Optional[T]` and `A | B`; Rust spellings (`String`, `i64`,
+    /// `Vec<T>`, `Option<T>`, `HashMap<String, T>`, …) are also accepted. Types can have a range
     /// (`int(0..10)`) and, before the fields, a name:
     ///
     /// ```
@@ -59,12 +59,12 @@ impl Signature {
         arrow::parse(arrow, &Types::new())
     }
 
-    /// Parses an arrow string in which the names of these types may be used.
+    /// Parses an arrow string that can use these named types.
     pub fn parse_with(arrow: &str, types: &Types) -> Result<Signature, SignatureError> {
         arrow::parse(arrow, types)
     }
 
-    /// The signature of an arrow string that a macro has parsed at compile time: it parses again.
+    /// The signature of an arrow string that a macro has parsed at compile time, so it is valid.
     #[doc(hidden)]
     pub fn parse_checked_by_macro(arrow: &str) -> Signature {
         let parsed = Self::parse(arrow);
@@ -86,23 +86,23 @@ impl Signature {
         }
     }
 
-    /// What the signature is called, if anything.
+    /// The name of the signature, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// How the inputs lead to the outputs: the text that was given, or a sentence made from the
-    /// names of the fields.
+    /// The instructions: the explicit ones, or a sentence generated from the field
+    /// names.
     pub fn instructions(&self) -> &str {
         self.explicit.as_deref().unwrap_or(&self.implied)
     }
 
-    /// True when no text was given, so that the instructions follow the fields.
+    /// Whether there are no explicit instructions, so that they follow the fields.
     pub fn has_default_instructions(&self) -> bool {
         self.explicit.is_none()
     }
 
-    /// The text that was given, if one was.
+    /// The explicit instructions, if any.
     pub(crate) fn explicit_instructions(&self) -> Option<&str> {
         self.explicit.as_deref()
     }
@@ -117,7 +117,7 @@ impl Signature {
         &self.outputs
     }
 
-    /// The input or output of that name.
+    /// The input or output with this name.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields().find(|field| field.name == name)
     }
@@ -127,7 +127,7 @@ impl Signature {
         self.inputs.iter().chain(&self.outputs)
     }
 
-    /// The same signature under another name.
+    /// Sets the name.
     #[must_use]
     pub fn with_name(&self, name: impl Into<String>) -> Signature {
         Signature {
@@ -136,13 +136,13 @@ impl Signature {
         }
     }
 
-    /// The same fields with other instructions; a blank text brings the default back.
+    /// Sets the instructions; a blank text restores the default.
     #[must_use]
     pub fn with_instructions(&self, text: impl Into<String>) -> Signature {
         self.rebuilt(Some(text.into()), self.inputs.clone(), self.outputs.clone())
     }
 
-    /// The same fields, with a paragraph added to the instructions.
+    /// Appends a paragraph to the instructions.
     #[must_use]
     pub fn append_instructions(&self, text: &str) -> Signature {
         if text.trim().is_empty() {
@@ -151,8 +151,8 @@ impl Signature {
         self.with_instructions(format!("{}\n\n{text}", self.instructions()))
     }
 
-    /// Adds the input `trajectory`: what a program gets that extracts these outputs from the work of
-    /// an agent. The name is reserved in the signatures of agents.
+    /// Adds the input `trajectory`, for a program that extracts these outputs from the work of an agent.
+    /// The name is reserved in the signatures of agents.
     pub fn with_trajectory(&self) -> Result<Signature, SignatureError> {
         let trajectory = Field::new("trajectory", Type::Str)
             .describe("What was done to solve the task, and what came of it.");
@@ -179,21 +179,21 @@ impl Signature {
         self.insert_output(0, field)
     }
 
-    /// Adds an input at a place; a place past the end is the end.
+    /// Adds an input at an index; an index past the end appends it.
     pub fn insert_input(&self, index: usize, field: Field) -> Result<Signature, SignatureError> {
         let mut inputs = self.inputs.clone();
         inputs.insert(index.min(inputs.len()), field);
         self.changed(inputs, self.outputs.clone())
     }
 
-    /// Adds an output at a place; a place past the end is the end.
+    /// Adds an output at an index; an index past the end appends it.
     pub fn insert_output(&self, index: usize, field: Field) -> Result<Signature, SignatureError> {
         let mut outputs = self.outputs.clone();
         outputs.insert(index.min(outputs.len()), field);
         self.changed(self.inputs.clone(), outputs)
     }
 
-    /// Takes the field of that name away.
+    /// Removes the field with this name.
     pub fn remove(&self, name: &str) -> Result<Signature, SignatureError> {
         self.known(name)?;
         let without = |fields: &[Field]| -> Vec<Field> {
@@ -206,7 +206,7 @@ impl Signature {
         self.changed(without(&self.inputs), without(&self.outputs))
     }
 
-    /// Changes the field of that name, in its place.
+    /// Changes the field with this name in place.
     pub fn update(
         &self,
         name: &str,
@@ -221,10 +221,10 @@ impl Signature {
         self.changed(changed.inputs, changed.outputs)
     }
 
-    /// Refuses the field names that the agent loop keeps for itself.
+    /// Rejects field names that are reserved for the agent loop.
     ///
-    /// [`parse`](Self::parse) and [`SignatureBuilder::build`] call this; the operations above do
-    /// not, because the loop itself uses them to add those fields.
+    /// [`parse`](Self::parse) and [`SignatureBuilder::build`] call this; the operations above don't,
+    /// because the loop itself uses them to add those fields.
     pub fn check_reserved(&self) -> Result<(), SignatureError> {
         Ok(names::check_reserved(&self.inputs, &self.outputs)?)
     }
@@ -301,7 +301,7 @@ fn object_schema(fields: &[Field]) -> Value {
     Value::Object(definitions.attach(root))
 }
 
-/// The fields as an arrow string; name, instructions and descriptions have no place in it.
+/// The fields as an arrow string, which can't express name, instructions and descriptions.
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |f: &mut fmt::Formatter<'_>, fields: &[Field]| {

@@ -1,11 +1,11 @@
-//! What can be tuned in a signature, apart from what it is.
+//! The tunable parts of a signature.
 
 use serde::{Deserialize, Serialize};
 
 use crate::inputs::listed;
 use crate::{Field, Signature, SignatureError, SignatureErrorKind};
 
-/// The wording of a signature: what may be tuned, saved, and loaded onto the same fields again.
+/// The wording of a signature, which can be tuned, saved, and loaded for the same fields.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SignatureState {
     /// The instructions, unless they are the default ones.
@@ -15,18 +15,18 @@ pub struct SignatureState {
     pub fields: Vec<FieldState>,
 }
 
-/// The wording of one field.
+/// The wording of a field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldState {
-    /// Which field.
+    /// The name of the field.
     pub name: String,
-    /// What it means.
+    /// Its description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
 impl Signature {
-    /// The wording, to be saved.
+    /// The wording, for saving.
     pub fn state(&self) -> SignatureState {
         let fields = self.fields().map(|field| FieldState {
             name: field.name.clone(),
@@ -38,7 +38,7 @@ impl Signature {
         }
     }
 
-    /// The same fields in the wording of a saved state, which has to be of the same field names.
+    /// Applies saved wording, which must belong to the same field names.
     pub fn load_state(&self, state: &SignatureState) -> Result<Signature, SignatureError> {
         let saved = |name: &str| state.fields.iter().find(|field| field.name == name);
         let names = state.fields.iter().map(|field| &field.name);

@@ -1,4 +1,4 @@
-//! Types as they are stored.
+//! The stored form of types.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::{Property, Type};
 
 impl Type {
-    /// The form that is stored: the arrow spelling where it is complete, and otherwise one object
-    /// per level down to what the spelling leaves out: schemas, which it shows by name only, and
+    /// The stored form: the arrow syntax if it is complete, and otherwise one object per level down to what
+    /// the syntax can't express: schemas, which it shows by name only, and
     /// descriptions.
     fn to_stored(&self) -> Value {
         let (key, inner) = match self {
@@ -21,7 +21,7 @@ impl Type {
                 let inner = ranged.ty().to_stored();
                 match inner.is_string() {
                     true => ("", inner),
-                    // Only a list can hold what has no spelling.
+                    // Only a list can contain a type without a spelling.
                     false => {
                         let mut stored = json!({"ranged": inner});
                         limits.by_ref().for_each(|(keyword, limit)| {

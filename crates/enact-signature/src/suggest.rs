@@ -1,9 +1,9 @@
-//! "Did you mean": the nearest of the names that exist.
+//! Suggestions for misspelt names.
 
-/// How alike two names have to be, where 1 is the same; in a short name, one typo leaves less.
+/// The minimum similarity of two names, from 0 to 1; in a short name, one typo lowers it more.
 const ALIKE: f64 = 0.75;
 
-/// The names that may be meant by a wrong one, the nearest first.
+/// The names that may be meant by a wrong one, the most similar first.
 ///
 /// ```
 /// use enact_signature::did_you_mean;
@@ -18,7 +18,7 @@ pub fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -
             let lower = name.to_lowercase();
             let alike = strsim::jaro_winkler(&wrong, &lower);
             let is_near = alike > ALIKE || strsim::osa_distance(&wrong, &lower) == 1;
-            // A name of one character is near to everything.
+            // A name with one character is similar to everything.
             (is_near && lower.chars().nth(1).is_some()).then_some((alike, name))
         })
         .collect();
@@ -26,7 +26,7 @@ pub fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// What to write instead of a wrong name: the nearest name that exists, or all of them.
+/// A suggestion for a wrong name: the most similar one, or all of them.
 ///
 /// ```
 /// use enact_signature::instead;

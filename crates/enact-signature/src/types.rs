@@ -1,4 +1,4 @@
-//! The types a field can have.
+//! The types of fields.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,16 +7,16 @@ use serde_json::Value;
 
 use crate::{Moment, Property, Ranged, SignatureError, arrow};
 
-/// Types by name, for arrow strings that use these names.
+/// Named types, for arrow strings that use them.
 pub type Types = BTreeMap<String, Type>;
 
 /// The type of a field.
 ///
-/// Written as in arrow strings: `str`, `list[int]`, `Optional[dict[str, float]]`,
-/// `Literal["yes", "no"]`, `{name: str, age: int(0..150)}`. The text a type displays parses back to an
-/// equal type, as long as it was made by parsing or by the constructors (such as [`Type::optional`]
-/// and [`Type::union`], which collapse what is nested or repeated), and holds no [`Type::Schema`] and
-/// no descriptions of properties.
+/// In arrow syntax: `str`, `list[int]`, `Optional[dict[str, float]]`,
+/// `Literal["yes", "no"]`, `{name: str, age: int(0..150)}`. The displayed text parses back to an equal
+/// type, as long as it was created by parsing or by the constructors (such as [`Type::optional`]
+/// and [`Type::union`], which simplify nested and repeated types), and contains no [`Type::Schema`] and
+/// no property descriptions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Type {
     /// Text.
@@ -27,9 +27,9 @@ pub enum Type {
     Float,
     /// True or false.
     Bool,
-    /// A text that is a date, a time or both.
+    /// A date, a time or both, as text.
     Moment(Moment),
-    /// A picture.
+    /// An image.
     Image,
     /// Any JSON value.
     Any,
@@ -37,7 +37,7 @@ pub enum Type {
     List(Box<Type>),
     /// A map from text to values of one type.
     Dict(Box<Type>),
-    /// An object with these properties and no others. Made by [`Type::object`].
+    /// An object with these properties and no others. Created by [`Type::object`].
     Object(Vec<Property>),
     /// A text, a number or a list within limits.
     Ranged(Box<Ranged>),
@@ -45,23 +45,23 @@ pub enum Type {
     Literal(Vec<Value>),
     /// A value, or null.
     Optional(Box<Type>),
-    /// A value of any one of the types.
+    /// A value of one of the types.
     Union(Vec<Type>),
     /// A type that only its JSON Schema describes.
     Schema(Box<SchemaType>),
 }
 
-/// A Rust type as its JSON Schema describes it.
+/// A Rust type, described by its JSON Schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SchemaType {
-    /// What the type is called where a signature is shown.
+    /// The name of the type in a displayed signature.
     pub name: String,
-    /// The schema, complete in itself: what it refers to is in its own `$defs`.
+    /// The complete schema: everything that it refers to is in its `$defs`.
     pub schema: Value,
 }
 
 impl SchemaType {
-    /// A named schema.
+    /// Creates a named schema.
     pub fn new(name: impl Into<String>, schema: Value) -> Self {
         Self {
             name: name.into(),
@@ -93,7 +93,7 @@ impl Type {
         Type::Literal(distinct)
     }
 
-    /// `Optional[inner]`, which is `inner` where that is optional already.
+    /// `Optional[inner]`, which is `inner` if that is already optional.
     pub fn optional(inner: Type) -> Type {
         match inner {
             Type::Optional(_) => inner,
@@ -102,8 +102,8 @@ impl Type {
     }
 
     /// `a | b | …` in its simplest form: nested unions are flattened, repeated members dropped,
-    /// an optional member makes the whole optional, and a single member stands for itself.
-    /// A union of nothing says nothing: it is [`Type::Any`].
+    /// an optional member makes the whole optional, and a single member is returned as it is.
+    /// A union without members is [`Type::Any`].
     pub fn union(members: impl IntoIterator<Item = Type>) -> Type {
         fn collect(member: Type, distinct: &mut Vec<Type>, nullable: &mut bool) {
             match member {
@@ -132,7 +132,7 @@ impl Type {
         joined.or_null(nullable)
     }
 
-    /// The same type, optional if null is a value of it, too.
+    /// Makes the type optional if it also allows null.
     pub(crate) fn or_null(self, is_null_allowed: bool) -> Type {
         match is_null_allowed {
             true => Type::optional(self),
@@ -140,17 +140,17 @@ impl Type {
         }
     }
 
-    /// A type known by its JSON Schema alone.
+    /// A type described only by its JSON Schema.
     pub fn schema(name: impl Into<String>, schema: Value) -> Type {
         Type::Schema(Box::new(SchemaType::new(name, schema)))
     }
 
-    /// Parses a type on its own, in the spelling of arrow strings.
+    /// Parses a type in arrow syntax.
     pub fn parse(text: &str) -> Result<Type, SignatureError> {
         arrow::parse_type(text, &Types::new())
     }
 
-    /// The same, where the names of these types may be used.
+    /// Parses a type that can use these named types.
     ///
     /// ```
     /// use enact_signature::{Type, Types};
@@ -164,17 +164,17 @@ impl Type {
         arrow::parse_type(text, types)
     }
 
-    /// Refuses names that types cannot be given, such as `str`.
+    /// Rejects names that types can't have, such as `str`.
     pub fn check_name(name: &str) -> Result<(), SignatureError> {
         arrow::check_type_name(name)
     }
 
-    /// True for `Optional[…]`: the value may be null, and may be left out.
+    /// Whether it is `Optional[…]`: the value can be null or omitted.
     pub fn is_optional(&self) -> bool {
         matches!(self, Type::Optional(_))
     }
 
-    /// True for `str`.
+    /// Whether it is `str`.
     pub fn is_str(&self) -> bool {
         matches!(self, Type::Str)
     }
@@ -187,7 +187,7 @@ impl Type {
         }
     }
 
-    /// How deep the type nests, and of how many types it is made.
+    /// The nesting of the type, and the number of types in it.
     pub(crate) fn measure(&self) -> (usize, usize) {
         let several = |types: &mut dyn Iterator<Item = &Type>| {
             types.fold((0, 1), |(depth, size): (usize, usize), ty| {
@@ -205,7 +205,7 @@ impl Type {
         (below + 1, size.saturating_add(1))
     }
 
-    /// Calls `visit` on every schema in the type, at whatever depth.
+    /// Calls `visit` on every schema in the type, at any depth.
     pub fn visit_schemas(&mut self, visit: &mut impl FnMut(&mut SchemaType)) {
         match self {
             Type::Schema(known) => visit(known),
@@ -293,10 +293,10 @@ impl Type {
 
     /// The type that a JSON Schema describes.
     ///
-    /// Simple schemas become the plain types; the width of an integer and the format of a number
-    /// are not kept, as in arrow strings, where `i64` and `u8` are both `int`. Anything that has no
-    /// spelling of its own (an object that allows other properties, a pattern, a format other than
-    /// dates and times) becomes a [`Type::Schema`] that carries the definitions it refers to.
+    /// Simple schemas become plain types; the width of an integer and the format of a number are not
+    /// kept, as in arrow strings, where `i64` and `u8` are both `int`. Anything else (an object that
+    /// allows other properties, a pattern, a format other than dates and times) becomes a
+    /// [`Type::Schema`] with the definitions it refers to.
     pub fn from_json_schema(schema: &Value) -> Type {
         crate::schema::read(schema)
     }

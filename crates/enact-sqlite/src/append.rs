@@ -1,4 +1,4 @@
-//! Records into the tables.
+//! Writes records to the tables.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,12 +13,12 @@ use crate::log::{self, Readable};
 use crate::row::{self, Row};
 use crate::write::{self, Done, Work};
 
-/// What a lease keeps, so that an append has nothing to read.
+/// What a lease keeps, so that an append doesn't have to read.
 pub(crate) struct Held {
     _lock: RunLock,
-    /// The short key of the run.
+    /// The internal key of the run.
     run: i64,
-    /// The summary of what is stored, if it can be read.
+    /// The summary of the stored records, if it can be read.
     summary: Mutex<Option<RunSummary>>,
 }
 
@@ -34,22 +34,22 @@ impl Held {
     }
 }
 
-/// Records on their way into the tables, all of them or none.
+/// Records to be written atomically.
 #[derive(Debug)]
 pub(crate) struct Append {
     pub(crate) run: i64,
     pub(crate) fence: i64,
-    /// What is said of its agent, if the run begins.
+    /// The description of the agent, if the run starts.
     pub(crate) spec: Option<String>,
-    /// At least one.
+    /// At least one record.
     pub(crate) rows: Vec<Row>,
     pub(crate) summary: RunSummary,
-    /// When the run began, in nanoseconds since 1970, and when it was last written to.
+    /// When the run started and was last written to, in nanoseconds since 1970.
     pub(crate) started: i64,
     pub(crate) updated: i64,
-    /// Whether the run moves in its lists, whose indexes are written only then.
+    /// Whether the run moves in its lists, whose indexes are only written then.
     pub(crate) moves: bool,
-    /// Whether it may have been written already, by somebody who gave up before saying so.
+    /// Whether it may have been written already, by a caller that gave up before it was confirmed.
     pub(crate) may_be_stored: bool,
 }
 
@@ -64,7 +64,7 @@ pub(crate) async fn fence(writer: &Writer, run_id: &str, lock: RunLock) -> Resul
     Ok(Lease::new(run_id, fenced.fence.cast_unsigned(), held))
 }
 
-/// Appends records, all of them or none.
+/// Appends records atomically.
 pub(crate) async fn append(
     writer: &Writer,
     lease: &Lease,
@@ -86,7 +86,7 @@ pub(crate) async fn append(
             held.take(summary);
             return Ok(());
         }
-        // It was not this writer's turn, or the log ends elsewhere.
+        // The lease is outdated, or the log has another end.
     }
     let mut connection = writer.turn().await?;
     let mut transaction = connection.begin_with(connect::BEGIN).await?;
@@ -102,7 +102,7 @@ pub(crate) async fn append(
     Ok(())
 }
 
-/// How many records are stored, if the lease is the newest.
+/// The number of stored records, if the lease is the newest.
 async fn stored(
     connection: &mut SqliteConnection,
     lease: &Lease,
@@ -118,7 +118,7 @@ async fn stored(
     Ok(count.cast_unsigned())
 }
 
-/// The summary after these records, if they follow one another.
+/// The summary after these records, if they are consecutive.
 fn follow(
     lease: &Lease,
     mut summary: Option<RunSummary>,
@@ -142,7 +142,7 @@ fn follow(
 }
 
 impl Append {
-    /// An append after what this summary tells.
+    /// An append after the records in this summary.
     fn new(
         lease: &Lease,
         held: &Held,
@@ -172,8 +172,8 @@ impl Append {
     }
 }
 
-/// Makes room at the first damaged position, and gives the summary of what is before. The whole
-/// log is read for this; a healthy log is appended to without.
+/// Removes everything from the first damaged position, and returns the summary of what is before. This
+/// reads the whole log; appends to a healthy log don't.
 async fn mend(
     connection: &mut SqliteConnection,
     lease: &Lease,

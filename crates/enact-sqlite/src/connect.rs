@@ -1,4 +1,4 @@
-//! Connections. All of them are made here, so that all of them are as durable as they have to be.
+//! Connections. All of them are created here, so that all of them are durable.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,17 +14,17 @@ use crate::queue::Queue;
 use crate::schema;
 use crate::write::{Done, Fenced, Work};
 
-/// Begins a transaction that writes. It waits for other writers here, once, and not in its midst,
-/// where waiting could not help.
+/// Starts a write transaction. It waits for other writers once, at the start, because waiting later would
+/// not help.
 pub(crate) const BEGIN: &str = "BEGIN IMMEDIATE";
 
-/// Between two attempts to prepare a file.
+/// The time between two attempts to prepare a file.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How long a writer waits for the other writers of its process.
+/// How long a writer waits for other writers in its process.
 pub(crate) const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Readers do not wait for the writer, nor for each other.
+/// Readers wait neither for the writer nor for each other.
 const READERS: u32 = 4;
 
 fn options(path: &Path, timeout: Duration) -> SqliteConnectOptions {
@@ -32,19 +32,19 @@ fn options(path: &Path, timeout: Duration) -> SqliteConnectOptions {
         .filename(path)
         .foreign_keys(true)
         .busy_timeout(timeout)
-        // The intent of an effect has to be on the disk before the effect. On macOS, that takes
-        // more than a plain sync.
+        // The intent of an effect has to be on disk before the effect. On macOS, that takes more than a plain
+        // sync.
         .synchronous(SqliteSynchronous::Full)
         .pragma("fullfsync", "1")
         .disable_statement_logging()
 }
 
-/// Makes the file a database of the newest schema, or says why it cannot be one. Gives the connection
-/// that writes to it.
+/// Migrates the file to the newest schema, or explains why it isn't possible. Returns the connection for
+/// writing.
 pub(crate) async fn prepare(path: &Path, timeout: Duration) -> Result<Writer, Failure> {
     let begun = Instant::now();
     loop {
-        // SQLite does not wait where two connections change the mode of a new file at once.
+        // SQLite doesn't wait if two connections change the mode of a new file simultaneously.
         match prepare_now(path, timeout).await {
             Err(Failure::Sql(error)) if is_locked(&error) && begun.elapsed() < timeout => {
                 tokio::time::sleep(PAUSE).await;
@@ -59,7 +59,7 @@ async fn prepare_now(path: &Path, timeout: Duration) -> Result<Writer, Failure> 
     let options = options(path, timeout);
     let mut connection = options.clone().create_if_missing(true).connect().await?;
     schema::check_or_migrate(&mut connection).await?;
-    // The mode is kept in the file: later connections find it there.
+    // The mode is stored in the file: later connections use it.
     sqlx::query("PRAGMA journal_mode = WAL")
         .execute(&mut connection)
         .await?;
@@ -70,8 +70,8 @@ async fn prepare_now(path: &Path, timeout: Duration) -> Result<Writer, Failure> 
     })
 }
 
-/// Creates the file for its owner alone, or makes it so: runs hold whole conversations. What SQLite
-/// puts beside it gets the same permissions. If it fails, SQLite says why.
+/// Creates the file for its owner only, or changes its permissions: runs contain whole conversations.
+/// SQLite's further files get the same permissions. If this fails, SQLite reports the reason.
 fn create_private(path: &Path) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -89,13 +89,13 @@ fn create_private(path: &Path) {
             && found.permissions().mode() & 0o077 != 0
         {
             let own = std::fs::Permissions::from_mode(found.permissions().mode() & 0o700);
-            // Somebody else's file stays as its owner wants it.
+            // The permissions of another user's file are not changed.
             let _ = std::fs::set_permissions(&file, own);
         }
     }
 }
 
-/// Makes a folder, and those above it, for the owner alone. One that exists stays as it is.
+/// Creates a directory and its parents, accessible only to the owner. An existing one is not changed.
 pub(crate) fn create_folder(path: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -104,19 +104,19 @@ pub(crate) fn create_folder(path: &Path) -> std::io::Result<()> {
     builder.create(path)
 }
 
-/// The connection for the writers of this process: they queue up for it, where SQLite would let them
-/// wait by trying again and again.
+/// The connection for the writers of this process: they queue for it, whereas SQLite would let them retry
+/// repeatedly.
 #[derive(Debug)]
 pub(crate) struct Writer {
     options: SqliteConnectOptions,
-    /// None after a connection that could not be used any more.
+    /// None after a connection that became unusable.
     connection: Mutex<Option<SqliteConnection>>,
     queue: Queue,
 }
 
 impl Writer {
-    /// Writes an append, together with what else is to be written. It is on the disk when this returns
-    /// `true`; `false` says that it was not in turn.
+    /// Writes an append, together with other pending work. It is on disk when this returns `true`; `false`
+    /// means that it was out of turn.
     pub(crate) async fn append(&self, append: Append) -> Result<bool, Failure> {
         let done = self
             .queue
@@ -137,18 +137,18 @@ impl Writer {
         }
     }
 
-    /// How much waits to be written.
+    /// The amount of pending work.
     #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
         self.queue.length()
     }
 
-    /// Waits for its turn.
+    /// Waits for the connection.
     pub(crate) async fn turn(&self) -> Result<MappedMutexGuard<'_, SqliteConnection>, Failure> {
         self.turn_by(Instant::now() + QUEUE_TIMEOUT).await
     }
 
-    /// The same, for no longer than until then.
+    /// Waits for the connection until a deadline.
     pub(crate) async fn turn_by(
         &self,
         deadline: Instant,
@@ -169,14 +169,14 @@ impl Writer {
 }
 
 /// After some errors, such as a full disk, SQLite has already rolled back when sqlx does so, and sqlx
-/// takes the transaction for open ever after.
+/// considers the transaction open from then on.
 async fn is_usable(connection: &mut SqliteConnection) -> bool {
-    // Before it answers, what was given up in the midst of a transaction is rolled back.
+    // Before it answers, an abandoned transaction is rolled back.
     !connection.is_in_transaction()
         || (connection.ping().await.is_ok() && !connection.is_in_transaction())
 }
 
-/// Connections that only read.
+/// Read-only connections.
 pub(crate) fn readers(path: &Path, timeout: Duration) -> SqlitePool {
     SqlitePoolOptions::new()
         .max_connections(READERS)

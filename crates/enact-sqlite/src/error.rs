@@ -1,4 +1,4 @@
-//! What went wrong, told so that it can be mended.
+//! Error messages that say what to do.
 
 use std::io;
 use std::path::Path;
@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use enact_core::run::store::{StoreError, StoreErrorKind};
 
-/// A failure before it is told. The text of an error names the database, which only the store knows.
+/// A failure without its message. The message names the database, which only the store knows.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Told already.
+    /// Already reported.
     Store(StoreError),
-    /// The database is not one that this enact can use: it …
+    /// This enact can't use the database: it …
     Refused(String),
-    /// Others of this process were writing for too long.
+    /// Other writers in this process took too long.
     Crowded,
-    /// Shared by all that was to be written at once.
+    /// Shared by all that was to be written together.
     Sql(Arc<sqlx::Error>),
     File(io::Error),
 }
@@ -78,13 +78,13 @@ pub(crate) fn is_corrupt(error: &sqlx::Error) -> bool {
     kind_of(error) == StoreErrorKind::Corrupt
 }
 
-/// Whether somebody else has the database.
+/// Whether another process has the database.
 pub(crate) fn is_locked(error: &sqlx::Error) -> bool {
     kind_of(error) == StoreErrorKind::Locked
 }
 
-/// Whether an append is in its own way: what is there of its run is damaged, or it is too much for SQLite.
-/// After all other errors, what was to be written beside it could not be written either.
+/// Whether the cause is an append itself: its run is damaged, or it is too large for SQLite. After any
+/// other error, work that was to be written with it fails too.
 pub(crate) fn is_of_one(error: &sqlx::Error) -> bool {
     // SQLITE_CORRUPT, SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH
     matches!(code_of(error) & 0xff, 11 | 18 | 19 | 20)
@@ -97,7 +97,7 @@ fn code_of(error: &sqlx::Error) -> u32 {
 }
 
 fn kind_of(error: &sqlx::Error) -> StoreErrorKind {
-    // A process that waits for its own writers for so long is as good as locked out.
+    // Waiting this long for writers in the process is equivalent to a locked database.
     if matches!(error, sqlx::Error::PoolTimedOut) {
         return StoreErrorKind::Locked;
     }

@@ -1,7 +1,7 @@
 //! A store of runs in one SQLite file.
 //!
-//! [`SqliteStore`] keeps every event of a run before it takes effect, so that a run survives the
-//! end of its process and goes on in another one. No two processes can work on one run at a time.
+//! [`SqliteStore`] stores every event of a run before it takes effect, so that a run survives its process
+//! and can be resumed in another one. Only one process can work on a run at a time.
 //!
 //! ```no_run
 //! use enact::{ReAct, Tools, values};
@@ -21,20 +21,20 @@
 //! # }
 //! ```
 //!
-//! Beside the file `runs.db` lie `runs.db-wal` and `runs.db-shm`, which belong to it (copy them
-//! with it), and the folder `runs.db.locks`, which holds a file per run that is being worked on.
-//! All of them have to be on a local disk: SQLite and file locks do not work over a network.
+//! Besides `runs.db` there are the files `runs.db-wal` and `runs.db-shm`, which belong to it (copy them
+//! together), and the directory `runs.db.locks`, with a file for each run that a process is working on.
+//! All of them have to be on a local disk: SQLite and file locks don't work over a network.
 //!
 //! Events are rows of plain columns and JSON, which `sqlite3` shows as well as [`Store::load`] and
-//! `enact show RUN --as events` do:
+//! `enact show RUN --as events`:
 //!
 //! ```sql
 //! SELECT position, datetime(at / 1000000000, 'unixepoch') AS at, event, body
 //! FROM events JOIN runs USING (run) WHERE run_id = 'sky' ORDER BY position;
 //! ```
 //!
-//! Runs that share a store share its commits: appends that come while the disk is busy are written
-//! together once it is free. Each of them is on the disk when it returns.
+//! Runs that share a store share its commits: appends that arrive while the disk is busy are written
+//! together afterwards. Each of them is on disk when it returns.
 
 mod append;
 mod connect;
@@ -64,10 +64,10 @@ use connect::Writer;
 use error::Failure;
 use lock::RunLock;
 
-/// How long a write waits for a write of another process.
+/// How long a write waits for writes of other processes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A lock is tried more than once: whoever lists runs holds it for a moment, to see whether it is free.
+/// A lock is tried several times: a process that lists runs holds it briefly, to check whether it is free.
 const LOCK_ATTEMPTS: usize = 3;
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
@@ -81,13 +81,13 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a store. The file and the folders above it are created if they are missing.
+    /// Opens a store. The file and its parent directories are created if they don't exist.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_with_timeout(path, BUSY_TIMEOUT).await
     }
 
-    /// The same, with the time that a write waits for the writes of other processes before it
-    /// fails with [`StoreErrorKind::Locked`]; 5 seconds in [`SqliteStore::open`].
+    /// Opens a store and sets how long a write waits for writes of other processes before it fails with
+    /// [`StoreErrorKind::Locked`]. The default of [`SqliteStore::open`] is 5 seconds.
     pub async fn open_with_timeout(
         path: impl AsRef<Path>,
         timeout: Duration,
@@ -99,13 +99,13 @@ impl SqliteStore {
     }
 
     async fn open_now(path: &Path, timeout: Duration) -> Result<Self, Failure> {
-        // SQLite gives a meaning of its own to some relative names, such as `:memory:`.
+        // SQLite interprets some relative names, such as `:memory:`, specially.
         let path = std::path::absolute(path)?;
         if let Some(folder) = path.parent() {
             connect::create_folder(folder)?;
         }
         let writer = connect::prepare(&path, timeout).await?;
-        // One file has one folder of locks, by whatever links it was reached.
+        // A file has one directory of locks, whatever links lead to it.
         let mut locks = path.canonicalize()?.into_os_string();
         locks.push(".locks");
         Ok(Self {
@@ -116,18 +116,18 @@ impl SqliteStore {
         })
     }
 
-    /// The file of the store.
+    /// The path of the store.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the runs of this user are kept unless they say otherwise: `enact/runs.db` in the
-    /// data folder of the platform. None if the environment does not tell that folder.
+    /// The default path of the store for this user: `enact/runs.db` in the platform's data directory. None if
+    /// the environment doesn't define that directory.
     pub fn default_path() -> Option<PathBuf> {
         location::default_path(std::env::consts::OS, |name| std::env::var_os(name))
     }
 
-    /// Does what may fail, and tells how it failed.
+    /// Runs a fallible operation, and describes its error.
     fn telling<'a, T>(
         &'a self,
         work: impl Future<Output = Result<T, Failure>> + Send + 'a,
@@ -153,7 +153,7 @@ impl SqliteStore {
     }
 
     async fn load_now(&self, run_id: &str) -> Result<StoredRun, Failure> {
-        // Never committed: SQLite refuses that where it has found damage.
+        // Never committed: SQLite rejects a commit after finding damage.
         let mut transaction = self.readers.begin().await?;
         let readable = log::read(&mut transaction, run_id).await?;
         let readable = readable.ok_or_else(|| StoreError::not_found(run_id))?;

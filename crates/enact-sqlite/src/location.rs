@@ -1,4 +1,4 @@
-//! Where runs are kept by default.
+//! The default location of the store.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ pub(crate) fn default_path(
     platform: &str,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Option<PathBuf> {
-    // A relative folder would be another one in each working folder.
+    // A relative path would depend on the working directory.
     let folder = |name| {
         variable(name)
             .map(PathBuf::from)

@@ -1,5 +1,5 @@
-//! Who works on a run: whoever holds the lock on the run's file. The operating system gives the
-//! lock back when its process ends, however it ends.
+//! Locks on runs. The holder of the lock on a run's file works on the run. The operating system releases the
+//! lock when the process ends, in any case.
 
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -10,10 +10,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::connect;
 
-/// How often a file may vanish while it is being locked.
+/// How often a file can disappear while it is being locked.
 const MAX_ATTEMPTS: usize = 1000;
 
-/// The lock on a run. Its file is there while it is held, and stays behind only after a crash.
+/// The lock on a run. Its file exists while it is held, and is only left behind by a crash.
 #[derive(Debug)]
 pub(crate) struct RunLock {
     file: File,
@@ -21,7 +21,7 @@ pub(crate) struct RunLock {
 }
 
 impl RunLock {
-    /// Locks a run, unless somebody has it.
+    /// Locks a run, unless another process has the lock.
     pub(crate) fn try_new(folder: &Path, run_id: &str) -> io::Result<Option<Self>> {
         connect::create_folder(folder)?;
         let path = folder.join(file_name(run_id));
@@ -37,7 +37,7 @@ impl RunLock {
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 Err(TryLockError::Error(error)) => return Err(error),
             }
-            // A file that is not empty was removed by its holder after we had opened it: others
+            // A file that is not empty was removed by its holder after we opened it: others
             // lock the new one.
             if file.metadata()?.len() == 0 {
                 return Ok(Some(Self { file, path }));
@@ -50,14 +50,14 @@ impl RunLock {
     }
 }
 
-/// Whether somebody has the lock on a run.
+/// Whether the lock on a run is held.
 pub(crate) fn is_held(folder: &Path, run_id: &str) -> io::Result<bool> {
     let file = match File::open(folder.join(file_name(run_id))) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
     };
-    // Shared, so that those who look do not see each other. It is gone when the file is closed.
+    // Shared, so that those who check don't see each other. It is released when the file is closed.
     match file.try_lock_shared() {
         Ok(()) => Ok(false),
         Err(TryLockError::WouldBlock) => Ok(true),
@@ -70,12 +70,12 @@ impl Drop for RunLock {
         if std::fs::remove_file(&self.path).is_ok() {
             let _ = self.file.set_len(1);
         }
-        // Closing is not enough: a child that is just being started may have a copy of the handle.
+        // Closing is not enough: a child process that is just starting may have a copy of the handle.
         let _ = self.file.unlock();
     }
 }
 
-/// A name that every file system takes, whatever is in the id of the run.
+/// A valid file name for any run id.
 fn file_name(run_id: &str) -> String {
     let mut name = String::new();
     for byte in Sha256::digest(run_id).iter().take(16) {

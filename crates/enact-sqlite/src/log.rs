@@ -1,4 +1,4 @@
-//! Records out of the tables.
+//! Reads records from the tables.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,23 +16,23 @@ use crate::lock;
 use crate::row;
 use crate::summary;
 
-/// A log as far as it can be read.
+/// The readable part of a log.
 pub(crate) struct Readable {
     pub(crate) records: Vec<Record>,
-    /// What is wrong with the record after these, if there should be one.
+    /// The problem with the next record, if there should be one.
     pub(crate) damage: Option<Damage>,
 }
 
-/// What is wrong with a record.
+/// A problem with a record.
 pub(crate) struct Damage {
     pub(crate) reason: String,
-    /// Whether the record is lost. One that is whole but not understood is not.
+    /// Whether the record is lost. One that is intact but unknown is not.
     pub(crate) is_lost: bool,
 }
 
-/// About how many bytes are read at once: one row for all may be more than SQLite allows.
+/// The approximate number of bytes to read at once: a single row for all may exceed SQLite's limit.
 const BATCH_BYTES: usize = 128 * 1024;
-/// How many records are read at first, and at most.
+/// The number of records to read at first, and at most.
 const FIRST_BATCH: usize = 64;
 const LARGEST_BATCH: usize = 1024;
 
@@ -43,8 +43,8 @@ pub(crate) fn summarise(records: &[Record]) -> Option<RunSummary> {
     Some(summary)
 }
 
-/// Reads a log, inside of a transaction, so that all of it is of one state of the database. None if
-/// there is no such run.
+/// Reads a log in a transaction, so that all of it is from one state of the database. None if the run
+/// doesn't exist.
 pub(crate) async fn read(
     connection: &mut SqliteConnection,
     run_id: &str,
@@ -59,7 +59,7 @@ pub(crate) async fn read(
     let Some((run, count, spec)) = found else {
         return Ok(None);
     };
-    // If it is missing or no text, the start of the run does not match its checksum.
+    // If it is missing or not text, the checksum of the run's start doesn't match.
     let spec = spec.and_then(|spec| String::from_utf8(spec).ok());
     let spec = spec.unwrap_or_default();
     let mut records = Vec::new();
@@ -79,7 +79,7 @@ pub(crate) async fn read(
                 let each = batch.len() / (records.len() - before).max(1);
                 size = (BATCH_BYTES / each.max(1)).clamp(1, largest);
             }
-            // One by one, those before the one that cannot be read can.
+            // One by one, those before the unreadable one are readable.
             Err(_) if size > 1 => (size, largest) = (1, 1),
             Err(error) if !records.is_empty() && is_corrupt(&error) => {
                 let why = format!("is on a damaged page of the database: {error}");
@@ -91,8 +91,8 @@ pub(crate) async fn read(
     Ok(Some(Readable { records, damage }))
 }
 
-/// The next rows as one, each after its length and what else there is: a row for each record would cost
-/// more than parsing it.
+/// The next rows as one, each after its length and flags: a row for each record would cost more than
+/// parsing it.
 async fn read_batch(
     connection: &mut SqliteConnection,
     run: i64,
@@ -113,7 +113,7 @@ async fn read_batch(
     .await
 }
 
-/// Takes the records of a batch, up to the first one that is damaged.
+/// Takes the records of a batch, up to the first damaged one.
 fn take_batch(
     run_id: &str,
     spec: &str,
@@ -123,7 +123,7 @@ fn take_batch(
     let mut rest = batch;
     while !rest.is_empty() {
         let position = records.len();
-        // Only the start of a run tells its agent.
+        // Only the start of a run contains its agent.
         let spec = if position == 0 { spec } else { "" };
         let row = check(run_id, spec, position, &mut rest)?;
         let event = row::event(row.event, row.body, spec);
@@ -144,7 +144,7 @@ fn not_understood(record: usize, error: &dyn std::fmt::Display) -> Damage {
     }
 }
 
-/// What is stored of a record, beside its position.
+/// A stored record, without its position.
 struct Stored<'a> {
     at: i64,
     event: &'a str,
@@ -193,7 +193,7 @@ impl Damage {
     }
 }
 
-/// The error for a log that cannot be read, or not be gone on with.
+/// The error for a log that cannot be read or appended to.
 pub(crate) fn unreadable(run_id: &str, damage: &Damage) -> StoreError {
     let advice = if damage.is_lost {
         "restore the database from a copy, or delete the run"
@@ -204,13 +204,13 @@ pub(crate) fn unreadable(run_id: &str, damage: &Damage) -> StoreError {
     StoreError::new(StoreErrorKind::Corrupt, message)
 }
 
-/// How many runs are listed at once.
+/// The number of runs to list at once.
 const PAGE: usize = 100;
 
-/// What runs say of their agent, by its key.
+/// Descriptions of agents, by key.
 type Specs = HashMap<Option<i64>, String>;
 
-/// The runs that fit, newest first. Whoever works on one holds its lock in this folder.
+/// The matching runs, newest first. Their locks are in this directory.
 pub(crate) async fn list(
     connection: &mut SqliteConnection,
     filter: &RunFilter,
@@ -237,7 +237,7 @@ pub(crate) async fn list(
     Ok(list)
 }
 
-/// What a list shows of a run.
+/// The summary of a run.
 async fn listed(
     connection: &mut SqliteConnection,
     row: &SqliteRow,
@@ -249,7 +249,7 @@ async fn listed(
     if let Some(summary) = summary::read(row) {
         return Ok(summary);
     }
-    // The log is what counts: the summary can be had from it again.
+    // The log is authoritative: the summary can be recomputed from it.
     let readable = read(connection, row.try_get("run_id")?).await?;
     let summary = readable.and_then(|readable| summarise(&readable.records));
     match summary {
@@ -258,7 +258,7 @@ async fn listed(
     }
 }
 
-/// Whether the start of a run is there and sound.
+/// Whether the start of a run exists and is intact.
 async fn has_start(
     connection: &mut SqliteConnection,
     row: &SqliteRow,
@@ -290,7 +290,7 @@ async fn has_start(
     }))
 }
 
-/// What was found; nothing on a damaged page.
+/// The result; none on a damaged page.
 fn unless_corrupt<T>(found: Result<T, sqlx::Error>) -> Result<Option<T>, Failure> {
     match found {
         Ok(found) => Ok(Some(found)),
@@ -299,7 +299,7 @@ fn unless_corrupt<T>(found: Result<T, sqlx::Error>) -> Result<Option<T>, Failure
     }
 }
 
-/// Forgets a run. Says whether there was one.
+/// Deletes a run. Returns whether it existed.
 pub(crate) async fn delete(writer: &Writer, run_id: &str) -> Result<bool, Failure> {
     let done = sqlx::query("DELETE FROM runs WHERE run_id = ? AND records > 0")
         .bind(run_id)

@@ -1,8 +1,8 @@
-//! Work that shares a commit: the disk is waited for once for all of it.
+//! Groups work into shared commits, so that the disk is only synced once.
 //!
-//! Whoever has work puts it where all of it waits, and waits for news or for the connection, whichever
-//! comes first. With the connection comes the duty to write all that waits by then, in one transaction,
-//! and to tell the callers. So nothing runs in the background, and one that is alone waits for nobody.
+//! A caller adds its work to the queue, and waits for the result or for the connection, whichever comes
+//! first. With the connection comes the duty to write everything in the queue, in one transaction, and to
+//! notify the callers. So nothing runs in the background, and a single caller waits for no one.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,19 +15,19 @@ use crate::connect::{BEGIN, QUEUE_TIMEOUT, Writer};
 use crate::error::{Failure, is_of_one};
 use crate::write::{self, Done, Work};
 
-/// How much is written at once, unless a single append is more.
+/// How much is written at once, unless a single append is larger.
 const MAX_ROWS: usize = 1000;
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 type Written = Result<Done, Failure>;
 
-/// The work that waits.
+/// The pending work.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: Mutex<VecDeque<Waiting>>,
 }
 
-/// Work whose caller waits for news.
+/// Work whose caller waits for the result.
 #[derive(Debug)]
 struct Waiting {
     work: Work,
@@ -35,7 +35,7 @@ struct Waiting {
 }
 
 impl Queue {
-    /// Does this work, together with other work if there is any. It is on the disk when this returns.
+    /// Does this work, together with other pending work. It is on disk when this returns.
     pub(crate) async fn write(&self, writer: &Writer, work: Work) -> Written {
         let deadline = Instant::now() + QUEUE_TIMEOUT;
         let (caller, mut news) = oneshot::channel();
@@ -43,7 +43,7 @@ impl Queue {
         loop {
             tokio::select! {
                 biased;
-                // Work is not dropped before its caller is told.
+                // Work is not dropped before its caller is notified.
                 written = &mut news => return written.unwrap_or(Err(Failure::Crowded)),
                 turn = writer.turn_by(deadline) => {
                     let mut connection = turn?;
@@ -63,14 +63,14 @@ impl Queue {
     }
 }
 
-/// Work that is being written, by whoever has the connection.
+/// Work in progress, by the caller that has the connection.
 struct Batch<'a> {
     queue: &'a Queue,
     taken: Vec<Waiting>,
 }
 
 impl<'a> Batch<'a> {
-    /// Takes what waits, but for what was given up.
+    /// Takes the pending work, except what was abandoned.
     fn take(queue: &'a Queue) -> Self {
         let mut waiting = queue.lock();
         let mut taken = Vec::new();
@@ -94,7 +94,7 @@ impl<'a> Batch<'a> {
         let all: Vec<&Work> = self.taken.iter().map(|waiting| &waiting.work).collect();
         let written = write_all(connection, &all).await;
         for (waiting, written) in std::mem::take(&mut self.taken).into_iter().zip(written) {
-            // Whoever has given up need not know.
+            // A caller that has given up doesn't need the result.
             let _ = waiting.caller.send(written);
         }
     }
@@ -102,7 +102,7 @@ impl<'a> Batch<'a> {
 
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
-        // Given up in the midst: nobody knows whether it is stored, and whoever writes next looks.
+        // Abandoned in progress: it is unknown whether it is stored, and the next writer checks.
         for mut waiting in self.taken.drain(..).rev() {
             waiting.work.may_be_done();
             self.queue.lock().push_front(waiting);
@@ -110,8 +110,8 @@ impl Drop for Batch<'_> {
     }
 }
 
-/// Writes all in one transaction, so that it is stored or fails as one. Where one piece cannot be
-/// written, each is written by itself: a damaged log is no concern of the others.
+/// Writes everything in one transaction, so that it is stored or fails as a whole. If one piece can't be
+/// written, each is written separately: a damaged log must not affect the others.
 async fn write_all(connection: &mut SqliteConnection, all: &[&Work]) -> Vec<Written> {
     match write_together(connection, all).await {
         Ok(done) => done.into_iter().map(Ok).collect(),

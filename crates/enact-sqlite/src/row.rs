@@ -6,13 +6,13 @@ use enact_core::run::{Event, Record};
 
 use crate::error::Failure;
 
-/// A record as a row: its event is split into the word that says what happened, and the rest.
+/// A record as a row: its event is split into its name and the rest.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) position: i64,
     /// Nanoseconds since 1970.
     pub(crate) at: i64,
-    /// What happened, as one word.
+    /// The name of the event.
     pub(crate) event: String,
     /// The other keys of the event, as a JSON object.
     pub(crate) body: String,
@@ -20,15 +20,15 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A record of this run, and what it says of the agent, if it is the start of the run: that is the
-    /// same in many runs, and stored once.
+    /// A record of this run, and the description of the agent if it is the start of the run: that is the same
+    /// in many runs, and stored once.
     pub(crate) fn new(run_id: &str, record: &Record) -> Result<(Self, Option<String>), Failure> {
         let (json, spec) = match record.position {
             0 => without_agent(&record.event),
             _ => serde_json::to_string(&record.event).map(|json| (json, None)),
         }
         .map_err(unwritable)?;
-        // The word stands first, as in `{"event":"tool_started","call_id":"call_1"}`.
+        // The name comes first, as in `{"event":"tool_started","call_id":"call_1"}`.
         let word = json.strip_prefix(r#"{"event":""#);
         let (event, rest) = word
             .and_then(|word| word.split_once('"'))
@@ -46,7 +46,7 @@ impl Row {
     }
 }
 
-/// An event as JSON, and the agent that it tells of.
+/// An event as JSON, and the agent in it.
 fn without_agent(event: &Event) -> serde_json::Result<(String, Option<String>)> {
     let mut json = serde_json::to_value(event)?;
     let keys = json.as_object_mut();
@@ -54,7 +54,7 @@ fn without_agent(event: &Event) -> serde_json::Result<(String, Option<String>)> 
     Ok((json.to_string(), spec.map(|spec| spec.to_string())))
 }
 
-/// The event that was split.
+/// Recombines the event.
 pub(crate) fn event(word: &str, body: &str, spec: &str) -> serde_json::Result<Event> {
     let agent = match spec {
         "" => String::new(),
@@ -69,9 +69,9 @@ pub(crate) fn event(word: &str, body: &str, spec: &str) -> serde_json::Result<Ev
     serde_json::from_str(&json)
 }
 
-/// Over the place as well as the content: a row in the wrong place is damaged, too. It is the CRC-32 of
-/// these, with spaces between, and of what is said of the agent if this is the start of a run. As a number
-/// with a sign, it never takes more than four bytes.
+/// Covers the position as well as the content: a row in the wrong place is damaged too. It is the CRC-32 of
+/// these, separated by spaces, and of the agent's description at the start of a run. As a signed number,
+/// it never takes more than four bytes.
 pub(crate) fn checksum(
     run_id: &str,
     position: i64,

@@ -1,15 +1,15 @@
-//! The tables, and how older databases get to them.
+//! The tables, and migrations of older databases.
 
 use sqlx::{Connection as _, SqliteConnection};
 
 use crate::connect;
 use crate::error::Failure;
 
-/// Marks a database as one of enact's: `enac` in ASCII.
+/// Identifies a database as enact's: `enac` in ASCII.
 const APPLICATION_ID: i64 = 0x656e_6163;
 
-/// The first makes the tables; each other brings a database from one version to the next. Released
-/// ones are never changed.
+/// The first creates the tables; each of the others migrates from one version to the next. Released ones
+/// are never changed.
 const MIGRATIONS: [&str; 1] = ["
     PRAGMA application_id = 0x656e6163;
 
@@ -65,12 +65,12 @@ const MIGRATIONS: [&str; 1] = ["
     PRAGMA user_version = 3;
 "];
 
-/// The version that the first migration brings an empty database to. Files of versions 1 and 2 were
-/// written by builds before the first release.
+/// The version that the first migration creates. Files of versions 1 and 2 were written by builds before
+/// the first release.
 const FIRST_VERSION: i64 = 3;
 
-/// Brings the database to the newest version. A database of a newer enact, or of another program,
-/// is left as it is.
+/// Migrates the database to the newest version. A database of a newer enact, or of another program, is not
+/// changed.
 pub(crate) async fn check_or_migrate(connection: &mut SqliteConnection) -> Result<(), Failure> {
     if missing(connection).await?.is_empty() {
         return Ok(());

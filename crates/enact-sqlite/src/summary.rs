@@ -1,4 +1,4 @@
-//! What a list shows of a run, in the tables `runs` and `agents`.
+//! Summaries of runs, in the tables `runs` and `agents`.
 
 use enact_core::Timestamp;
 use enact_core::run::store::{RunFilter, RunStatus, RunSummary};
@@ -26,7 +26,7 @@ pub(crate) fn read(row: &SqliteRow) -> Option<RunSummary> {
     serde_json::from_value(summary).ok()
 }
 
-/// What is left to say of a run whose log cannot be read.
+/// The summary of a run whose log cannot be read.
 pub(crate) fn damaged(row: &SqliteRow) -> Result<RunSummary, sqlx::Error> {
     if let Some(mut summary) = read(row) {
         summary.status = RunStatus::Damaged;
@@ -45,7 +45,7 @@ pub(crate) fn damaged(row: &SqliteRow) -> Result<RunSummary, sqlx::Error> {
     ))
 }
 
-/// The summary of a run by its short key, if it has one that can be read.
+/// The summary of a run by its internal key, if it is readable.
 pub(crate) async fn of_run(
     connection: &mut SqliteConnection,
     run: i64,
@@ -55,7 +55,7 @@ pub(crate) async fn of_run(
     Ok(read(&query.fetch_one(connection).await?))
 }
 
-/// Some of the runs that may fit, newest first, after so many others. Each has its `run_id`, and what
+/// Some of the possibly matching runs, newest first, after an offset. Each has its `run_id`, and what
 /// [`read`] reads.
 pub(crate) async fn page(
     connection: &mut SqliteConnection,
@@ -64,12 +64,12 @@ pub(crate) async fn page(
 ) -> Result<Vec<SqliteRow>, sqlx::Error> {
     let mut which = "records > 0".to_owned();
     let status = match filter.status {
-        // Whether a run has a writer is not in the tables.
+        // The tables don't contain whether a run has a writer.
         Some(RunStatus::Interrupted) => Some(RunStatus::Running),
         Some(RunStatus::Damaged) | None => None,
         status => status,
     };
-    // Not one statement for all, so that each can use its index.
+    // Separate statements, so that each can use its index.
     if status.is_some() {
         which.push_str(" AND status = ?");
     }

@@ -1,5 +1,5 @@
-//! Work for the tables, much of it by few statements: each statement is a trip to the thread of the
-//! database and back.
+//! Work for the tables, combined into few statements: each statement is a round trip to the database
+//! thread.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -14,23 +14,23 @@ use crate::summary;
 /// How much one statement writes.
 const APPENDS: usize = 250;
 const ROWS: usize = 500;
-/// Statements for so few are made once and kept.
+/// Statements for at most this many are prepared once and cached.
 const FEW: usize = 4;
 
-/// Something to be written.
+/// A piece of work.
 #[derive(Debug)]
 pub(crate) enum Work {
     /// Records at the end of a log.
     Append(Box<Append>),
-    /// A new fencing number for the run of this name.
+    /// A new fencing number for the run with this name.
     Fence(String),
 }
 
-/// What became of it.
+/// The result.
 #[derive(Debug)]
 pub(crate) enum Done {
-    /// Whether the append was in turn. It was not if its lease is not the newest, or if the log does not
-    /// end where it begins: nothing of it is written then.
+    /// Whether the append was in turn. It isn't if its lease is outdated, or if the log has another end:
+    /// nothing of it is written then.
     Appended(bool),
     Fenced(Box<Fenced>),
 }
@@ -40,12 +40,12 @@ pub(crate) enum Done {
 pub(crate) struct Fenced {
     pub(crate) run: i64,
     pub(crate) fence: i64,
-    /// Of what is stored, if it can be read.
+    /// The summary of what is stored, if it can be read.
     pub(crate) summary: Option<RunSummary>,
 }
 
 impl Work {
-    /// How many rows it writes, and about how many bytes.
+    /// The number of rows, and approximately the number of bytes.
     pub(crate) fn rows(&self) -> usize {
         match self {
             Self::Append(append) => append.rows.len(),
@@ -60,17 +60,17 @@ impl Work {
         }
     }
 
-    /// Somebody began to write it, and gave up before saying what became of it.
+    /// A caller started to write it, and gave up before the result was known.
     pub(crate) fn may_be_done(&mut self) {
         match self {
             Self::Append(append) => append.may_be_stored = true,
-            // One more number does no harm.
+            // Another number does no harm.
             Self::Fence(_) => {}
         }
     }
 }
 
-/// Writes all of this inside of a transaction.
+/// Writes all of this in a transaction.
 pub(crate) async fn write(
     connection: &mut SqliteConnection,
     all: &[&Work],
@@ -82,7 +82,7 @@ pub(crate) async fn write(
             Work::Fence(run_id) => run_ids.push(&**run_id),
         }
     }
-    // First: whoever has lost its run is not to write to it any more.
+    // First: a caller that has lost its run must not write to it any more.
     let mut fenced = fence(connection, &run_ids).await?.into_iter();
     let mut appended = append(connection, &appends).await?.into_iter();
     let done = all.iter().map(|work| match work {
@@ -92,7 +92,7 @@ pub(crate) async fn write(
     done.collect::<Option<_>>().ok_or(sqlx::Error::RowNotFound)
 }
 
-/// Gives runs new fencing numbers, those that do not exist yet as well.
+/// Gives runs new fencing numbers, including runs that don't exist yet.
 async fn fence(
     connection: &mut SqliteConnection,
     run_ids: &[&str],
@@ -135,7 +135,7 @@ async fn fence(
     Ok(all)
 }
 
-/// Writes appends, and tells of each whether it was in turn.
+/// Writes appends, and returns for each whether it was in turn.
 async fn append(
     connection: &mut SqliteConnection,
     appends: &[&Append],
@@ -146,7 +146,7 @@ async fn append(
         if append.may_be_stored && is_stored(connection, append).await? {
             written[index] = true;
         } else if let Entry::Vacant(place) = places.entry(append.run) {
-            // Of two for the same place, the first may be in turn.
+            // Of two for the same position, the first may be in turn.
             place.insert(index);
             fresh.push(*append);
         }
@@ -162,7 +162,7 @@ async fn append(
     Ok(written)
 }
 
-/// Moves the ends of logs that end where these begin, and tells of which runs.
+/// Moves the ends of the logs to which these append, and returns the runs.
 async fn go_on(
     connection: &mut SqliteConnection,
     appends: &[&Append],
@@ -223,7 +223,7 @@ fn values(columns: usize, rows: usize) -> String {
     format!("VALUES {}", vec![&*row; rows].join(", "))
 }
 
-/// Moves runs in their lists, whose indexes are written only then.
+/// Moves runs in their lists, whose indexes are only written then.
 async fn list(connection: &mut SqliteConnection, appends: &[&Append]) -> Result<(), sqlx::Error> {
     let moving: Vec<_> = appends.iter().filter(|append| append.moves).collect();
     for appends in moving.chunks(APPENDS) {
@@ -243,7 +243,7 @@ async fn list(connection: &mut SqliteConnection, appends: &[&Append]) -> Result<
     Ok(())
 }
 
-/// Says whose runs they are that begin.
+/// Stores the agents of new runs.
 async fn name(connection: &mut SqliteConnection, appends: &[&Append]) -> Result<(), sqlx::Error> {
     let mut agents: HashMap<&str, (&RunSummary, Vec<i64>)> = HashMap::new();
     for append in appends {
@@ -281,7 +281,7 @@ async fn name(connection: &mut SqliteConnection, appends: &[&Append]) -> Result<
     Ok(())
 }
 
-/// Whether the last record of an append is there.
+/// Whether the last record of an append exists.
 async fn is_stored(
     connection: &mut SqliteConnection,
     append: &Append,

@@ -1,4 +1,4 @@
-//! A collector of traces: takes OTLP over HTTP and keeps every span.
+//! A trace collector: accepts OTLP over HTTP and stores every span.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,40 +14,40 @@ use crate::{Received, TestServer, Turn};
 /// A span as it arrived.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Collected {
-    /// Its name, such as `chat gpt`.
+    /// The name, such as `chat gpt`.
     pub name: String,
-    /// Its trace.
+    /// The id of its trace.
     pub trace: Vec<u8>,
-    /// Itself.
+    /// Its id.
     pub id: Vec<u8>,
-    /// The span it hangs below; empty for a root.
+    /// The id of its parent; empty for a root.
     pub parent: Vec<u8>,
-    /// What kind of span, as OTLP counts them: 1 internal, 3 client.
+    /// The kind of span in OTLP: 1 internal, 3 client.
     pub kind: i32,
-    /// When it began, in nanoseconds since 1970.
+    /// When it started, in nanoseconds since 1970.
     pub start: u64,
     /// When it ended.
     pub end: u64,
-    /// Its attributes, an object.
+    /// The attributes, an object.
     pub attributes: Value,
     /// The attributes of the process that sent it, an object.
     pub resource: Value,
     /// Whether its status is an error.
     pub is_error: bool,
-    /// What the status says.
+    /// The message of its status.
     pub status_message: String,
-    /// How many events it has.
+    /// The number of events.
     pub events: usize,
 }
 
 impl Collected {
-    /// Whether it hangs below another span.
+    /// Whether it is a child of another span.
     pub fn is_below(&self, other: &Collected) -> bool {
         self.trace == other.trace && self.parent == other.id
     }
 }
 
-/// A collector of traces on a thread of its own. It stops when it is dropped.
+/// A trace collector on its own thread. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Collector {
     server: TestServer,
@@ -58,7 +58,7 @@ impl Collector {
     /// Starts a collector.
     ///
     /// # Panics
-    /// When no port can be opened or no thread can be started.
+    /// If no port can be opened or no thread can be started.
     pub fn start() -> Self {
         let spans = Arc::default();
         let kept = Arc::clone(&spans);
@@ -71,12 +71,12 @@ impl Collector {
         self.server.base_url().trim_end_matches("/v1")
     }
 
-    /// Every request so far, in the order in which they came.
+    /// All requests so far, in order of arrival.
     pub fn requests(&self) -> Vec<Received> {
         self.server.requests()
     }
 
-    /// Every span so far, in the order of their beginnings.
+    /// All spans so far, in order of their start.
     pub fn spans(&self) -> Vec<Collected> {
         let mut spans = self
             .spans
@@ -90,7 +90,7 @@ impl Collector {
     /// The spans, once there are this many.
     ///
     /// # Panics
-    /// When they do not come within ten seconds.
+    /// If they don't arrive within ten seconds.
     #[expect(clippy::panic, reason = "a test assertion")]
     pub fn wait_for(&self, count: usize) -> Vec<Collected> {
         let began = Instant::now();
@@ -149,8 +149,8 @@ fn collect(span: Span, resource: &Value) -> Collected {
     }
 }
 
-/// The attributes as an object. One that is there twice becomes a list under `twice`, so that no
-/// test overlooks it.
+/// The attributes as an object. Duplicates become a list under `twice`, so that no test overlooks
+/// them.
 fn object(pairs: impl Iterator<Item = (String, Option<AnyValue>)>) -> Value {
     let mut object = serde_json::Map::new();
     for (key, value) in pairs {

@@ -1,4 +1,4 @@
-//! Just enough HTTP/1.1 to read a request and to write an answer byte by byte.
+//! Just enough HTTP/1.1 to read a request and to write a response byte by byte.
 
 use std::io;
 
@@ -9,23 +9,23 @@ use tokio::net::TcpStream;
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 const MAX_BODY_BYTES: usize = 256 * 1024 * 1024;
 
-/// A request as it came in.
+/// A received request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// Such as `POST`.
+    /// The method, such as `POST`.
     pub method: String,
     /// Path and query, such as `/v1/chat/completions`.
     pub path: String,
     /// Header names in lower case, with their values, in order.
     pub headers: Vec<(String, String)>,
-    /// The body's bytes.
+    /// The body.
     pub body: Vec<u8>,
-    /// Which of the server's connections it came on, counted from 1.
+    /// The number of the connection, from 1.
     pub connection: usize,
 }
 
 impl Received {
-    /// The first header of this name, in any case.
+    /// The first header with this name, ignoring case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
@@ -33,7 +33,7 @@ impl Received {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The body as text; what is not UTF-8 is replaced.
+    /// The body as text; invalid UTF-8 is replaced.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -41,7 +41,7 @@ impl Received {
     /// The body as JSON.
     ///
     /// # Panics
-    /// When the body is not JSON.
+    /// If the body is not JSON.
     #[expect(clippy::panic, reason = "a test assertion")]
     pub fn json(&self) -> Value {
         match serde_json::from_slice(&self.body) {
@@ -56,7 +56,7 @@ impl Received {
     }
 }
 
-/// One client's connection, kept open for further requests.
+/// A client's connection, kept open for further requests.
 #[derive(Debug)]
 pub(crate) struct Connection {
     number: usize,
@@ -66,7 +66,7 @@ pub(crate) struct Connection {
 
 impl Connection {
     pub(crate) fn new(number: usize, socket: TcpStream) -> Self {
-        // Without this, small chunks of different writes arrive glued together.
+        // Without this, small chunks of different writes arrive together.
         let _ = socket.set_nodelay(true);
         Self {
             number,
@@ -75,7 +75,7 @@ impl Connection {
         }
     }
 
-    /// The next request, or `None` when the client is done.
+    /// The next request, or `None` if the client is done.
     pub(crate) async fn read_request(&mut self) -> io::Result<Option<Received>> {
         let head_length = loop {
             if let Some(at) = find(&self.buffer, b"\r\n\r\n") {
@@ -138,7 +138,7 @@ impl Connection {
         Ok(std::mem::replace(&mut self.buffer, rest))
     }
 
-    /// Writes these bytes at once.
+    /// Writes these bytes immediately.
     pub(crate) async fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.socket.write_all(bytes).await?;
         self.socket.flush().await
@@ -156,14 +156,14 @@ impl Connection {
         self.write(&framed).await
     }
 
-    /// Returns once the client has hung up.
+    /// Returns once the client has disconnected.
     pub(crate) async fn wait_for_hangup(&mut self) {
         let mut ignored = [0; 1024];
         while matches!(self.socket.read(&mut ignored).await, Ok(count) if count > 0) {}
     }
 }
 
-/// The head of an answer.
+/// The head of a response.
 pub(crate) fn head(status: u16, headers: &[(String, String)]) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {status} {}\r\n", reason(status));
     for (name, value) in headers {

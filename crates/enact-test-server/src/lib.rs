@@ -1,9 +1,9 @@
 //! A scripted OpenAI-compatible server: exact requests in, exact bytes out.
 //!
-//! It listens on a free port of 127.0.0.1 and answers each `POST /v1/chat/completions` with the
-//! next [`Turn`] of its script, or with what a function gives for the request: as server-sent events when the request says `"stream": true`, as
-//! one JSON body otherwise. HTTP is spoken by hand, so that a test decides where bytes are split,
-//! where a connection breaks and what stays unsaid.
+//! It listens on a free port of 127.0.0.1 and answers each `POST /v1/chat/completions` with the next
+//! [`Turn`] of its script, or with the result of a function of the request: as server-sent events if the
+//! request contains `"stream": true`, as one JSON body otherwise. HTTP is implemented by hand, so that a
+//! test determines where bytes are split, where a connection breaks and what is left out.
 //!
 //! ```
 //! use enact_test_server::{TestServer, Turn};
@@ -18,7 +18,7 @@
 //! let echo = TestServer::answering_blocking(|received| Turn::text(received.text()));
 //! ```
 //!
-//! With the feature `otlp` there is a collector of OpenTelemetry traces, too.
+//! With the feature `otlp` there is also a collector of OpenTelemetry traces.
 
 #[cfg(feature = "otlp")]
 mod collector;

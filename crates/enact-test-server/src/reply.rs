@@ -12,7 +12,7 @@ pub(crate) struct Reply {
     pub(crate) calls: Vec<Call>,
     pub(crate) usage: Option<Spent>,
     pub(crate) finish_reason: Option<String>,
-    /// Characters per streamed piece; everything at once when `None`.
+    /// Characters per streamed chunk; everything at once if `None`.
     pub(crate) piece: Option<usize>,
     pub(crate) is_interleaved: bool,
     pub(crate) ending: Ending,
@@ -33,7 +33,7 @@ pub(crate) struct Spent {
     pub(crate) reasoning_tokens: u64,
 }
 
-/// How an answer ends.
+/// How a reply ends.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Ending {
     #[default]
@@ -88,7 +88,7 @@ impl Reply {
         })
     }
 
-    /// The reply as server-sent events, up to where its ending begins.
+    /// The reply as server-sent events, up to its ending.
     pub(crate) fn events(&self) -> Vec<Vec<u8>> {
         let mut deltas = vec![json!({"role": "assistant", "content": null})];
         for piece in self.pieces(&self.reasoning) {

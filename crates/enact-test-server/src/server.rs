@@ -1,4 +1,4 @@
-//! The server: takes connections, plays the script, remembers what it was asked.
+//! The server: accepts connections, plays the script, stores the requests.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,13 +18,13 @@ use crate::turn::{Payload, Turn};
 
 const CHAT_PATH: &str = "/v1/chat/completions";
 
-/// A server that plays a script, or answers by a function of the request. It stops when it is
+/// A server that plays a script, or answers with a function of the request. It stops when it is
 /// dropped.
 pub struct TestServer {
     base_url: String,
     shared: Arc<Shared>,
     serving: AbortHandle,
-    /// The one that it runs on, if that is its own.
+    /// Its runtime, if it has its own.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -35,18 +35,18 @@ type Function = Box<dyn Fn(&Received) -> Turn + Send + Sync>;
 enum Paths {
     /// Those for chat completions; others are not found.
     Chat,
-    /// All, whatever their method and path.
+    /// All, with any method and path.
     Any,
 }
 
 struct Shared {
     paths: Paths,
-    /// Gives the turn for each request, in place of the script.
+    /// Returns the turn for each request, instead of the script.
     function: Option<Function>,
     played: Mutex<Played>,
-    /// How many requests came in, for those who wait for them.
+    /// The number of requests, for those who wait for them.
     arrivals: watch::Sender<usize>,
-    /// How many clients hung up while the server was silent.
+    /// The number of clients that disconnected while the server was silent.
     hangups: watch::Sender<usize>,
 }
 
@@ -102,7 +102,7 @@ impl Shared {
             );
         }
         let mut turn = if let Some(function) = &self.function {
-            // It may take its time, and ask what came before.
+            // It may take its time, and look at earlier requests.
             drop(played);
             let turn = function(received);
             played = self.played();
@@ -126,20 +126,20 @@ impl Shared {
 impl TestServer {
     /// Starts a server that plays a script, on the current tokio runtime.
     ///
-    /// Client and server then share one clock, so a test with paused time stays deterministic:
-    /// bytes on the loopback interface are seen before the clock moves.
+    /// Client and server share one clock, so a test with paused time is deterministic: bytes on the loopback
+    /// interface arrive before the clock moves.
     ///
     /// # Panics
-    /// When no port can be opened.
+    /// If no port can be opened.
     pub async fn start(turns: impl IntoIterator<Item = Turn>) -> Self {
         Self::on_this_runtime(Shared::playing(turns, Paths::Chat))
     }
 
-    /// The same for every path: for protocols other than chat completions. The turns have to be
-    /// bytes, such as [`Turn::raw_chunks`].
+    /// Starts a server that answers on every path: for protocols other than chat completions. The turns have
+    /// to be bytes, such as [`Turn::raw_chunks`].
     ///
     /// # Panics
-    /// When no port can be opened.
+    /// If no port can be opened.
     pub async fn start_anywhere(turns: impl IntoIterator<Item = Turn>) -> Self {
         Self::on_this_runtime(Shared::playing(turns, Paths::Any))
     }
@@ -156,32 +156,32 @@ impl TestServer {
         }
     }
 
-    /// Starts a server that plays a script, on a thread and a runtime of its own, for tests
-    /// without one.
+    /// Starts a server that plays a script, on its own thread and runtime, for tests without
+    /// one.
     ///
     /// # Panics
-    /// When no port can be opened or no thread can be started.
+    /// If no port can be opened or no thread can be started.
     pub fn start_blocking(turns: impl IntoIterator<Item = Turn>) -> Self {
         Self::on_a_thread(Shared::playing(turns, Paths::Chat))
     }
 
-    /// The same, for a server that answers each request with what this function gives for it: for
-    /// tests that cannot know how often, or in which order, they ask.
+    /// Starts a server that answers each request with the result of this function: for tests that can't
+    /// know how often, or in which order, they ask.
     ///
     /// The function must not block: hold a turn back with [`Turn::behind`].
     ///
     /// # Panics
-    /// When no port can be opened or no thread can be started.
+    /// If no port can be opened or no thread can be started.
     pub fn answering_blocking(
         function: impl Fn(&Received) -> Turn + Send + Sync + 'static,
     ) -> Self {
         Self::on_a_thread(Shared::answering(function, Paths::Chat))
     }
 
-    /// The same, for every path.
+    /// Starts such a server for every path.
     ///
     /// # Panics
-    /// When no port can be opened or no thread can be started.
+    /// If no port can be opened or no thread can be started.
     pub fn answering_anywhere(
         function: impl Fn(&Received) -> Turn + Send + Sync + 'static,
     ) -> Self {
@@ -211,7 +211,7 @@ impl TestServer {
         &self.base_url
     }
 
-    /// Every request so far, in the order in which they came.
+    /// All requests so far, in order of arrival.
     pub fn requests(&self) -> Vec<Received> {
         self.shared.played().requests.clone()
     }
@@ -219,7 +219,7 @@ impl TestServer {
     /// Appends a turn to the script while the server is in use.
     ///
     /// # Panics
-    /// When the server answers by a function.
+    /// If the server answers with a function.
     pub fn push(&self, turn: Turn) {
         let is_scripted = self.shared.function.is_none();
         assert!(
@@ -229,20 +229,20 @@ impl TestServer {
         self.shared.played().script.push_back(turn);
     }
 
-    /// Returns once this many requests have come in.
+    /// Returns once this many requests have arrived.
     pub async fn wait_for_requests(&self, count: usize) {
         wait_until(&self.shared.arrivals, count).await;
     }
 
-    /// Returns once this many clients have hung up on a stalled turn.
+    /// Returns once this many clients have disconnected during a stalled turn.
     pub async fn wait_for_hangups(&self, count: usize) {
         wait_until(&self.shared.hangups, count).await;
     }
 
-    /// Fails unless the script was played to its end and no further.
+    /// Panics unless the script was played completely, and no further request was made.
     ///
     /// # Panics
-    /// When turns are left over, or a request came after the last one.
+    /// If turns are unused, or a request came after the last one.
     #[expect(clippy::panic, reason = "a test assertion")]
     pub fn assert_complete(&self) {
         let (left, overrun, asked) = {
@@ -291,7 +291,7 @@ fn or_panic<T>(result: io::Result<T>) -> T {
 }
 
 async fn wait_until(counter: &watch::Sender<usize>, count: usize) {
-    // The sender lives as long as the server, so the wait cannot fail.
+    // The sender lives as long as the server, so the wait can't fail.
     let _ = counter.subscribe().wait_for(|seen| *seen >= count).await;
 }
 
@@ -372,7 +372,7 @@ async fn answer(connection: &mut Connection, turn: Turn, wants_stream: bool) -> 
     }
 }
 
-/// Writes a body that claims a length; a shorter one leaves the client waiting.
+/// Writes a body with a declared length; a shorter one keeps the client waiting.
 async fn write_body(
     connection: &mut Connection,
     status: u16,

@@ -1,4 +1,4 @@
-//! One answer of the script.
+//! A response of the script.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use crate::gate::Gate;
 use crate::reply::{Call, Ending, Reply};
 
-/// What the server answers to one request.
+/// The response to one request.
 ///
-/// A turn is either a *reply* ([`Turn::text`], [`Turn::call`], [`Turn::calls`]), encoded as the
-/// client asked for it, or *bytes* ([`Turn::status`], [`Turn::events`], [`Turn::raw_chunks`]),
-/// sent as they are. The methods that shape a reply panic on bytes: a test that asks for
-/// something impossible should fail loudly.
+/// A turn is either a *reply* ([`Turn::text`], [`Turn::call`], [`Turn::calls`]), encoded as the client
+/// requests, or *bytes* ([`Turn::status`], [`Turn::events`], [`Turn::raw_chunks`]), sent unchanged. The
+/// methods that modify a reply panic on bytes: a test that requests something impossible should
+/// fail.
 #[derive(Debug, Clone)]
 pub struct Turn {
     pub(crate) status: u16,
@@ -45,7 +45,7 @@ impl Turn {
         }
     }
 
-    /// The model says this.
+    /// The model replies with text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(Payload::Reply(Reply {
             text: text.into(),
@@ -53,8 +53,8 @@ impl Turn {
         }))
     }
 
-    /// The model calls one tool. Arguments that are a JSON string are sent as that text, which
-    /// need not be JSON.
+    /// The model calls a tool. Arguments that are a JSON string are sent as that text, which doesn't have to
+    /// be JSON.
     pub fn call(name: impl Into<String>, arguments: Value) -> Self {
         Self::calls([(name.into(), arguments)])
     }
@@ -78,7 +78,7 @@ impl Turn {
         }))
     }
 
-    /// An answer with this status and, until [`Turn::body`] is called, no body.
+    /// A response with this status and, unless [`Turn::body`] is called, no body.
     pub fn status(status: u16) -> Self {
         Self {
             status,
@@ -86,7 +86,7 @@ impl Turn {
         }
     }
 
-    /// One server-sent event for each value, then `[DONE]`, whatever the client asked for.
+    /// One server-sent event for each value, then `[DONE]`, whatever the client requests.
     pub fn events(events: impl IntoIterator<Item = Value>) -> Self {
         let mut chunks: Vec<Vec<u8>> = events
             .into_iter()
@@ -96,7 +96,7 @@ impl Turn {
         Self::raw_chunks(chunks)
     }
 
-    /// A body of server-sent events, written in just these chunks.
+    /// A body of server-sent events, written in exactly these chunks.
     pub fn raw_chunks<B: Into<Vec<u8>>>(chunks: impl IntoIterator<Item = B>) -> Self {
         Self::new(Payload::Chunks {
             chunks: chunks.into_iter().map(Into::into).collect(),
@@ -104,7 +104,7 @@ impl Turn {
         })
     }
 
-    /// Adds a header. A `content-type` replaces the one that the server would choose.
+    /// Adds a header. A `content-type` replaces the server's.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
@@ -118,7 +118,7 @@ impl Turn {
         self
     }
 
-    /// Waits this long before the first byte.
+    /// Waits before the first byte.
     #[must_use]
     pub fn latency(mut self, latency: Duration) -> Self {
         self.latency = latency;
@@ -132,19 +132,19 @@ impl Turn {
         self
     }
 
-    /// Says this beside its calls: the thought of the step.
+    /// Adds text to the calls: the thought of the step.
     #[must_use]
     pub fn thinking(self, text: impl Into<String>) -> Self {
         self.edit(|reply| reply.text = text.into())
     }
 
-    /// Reasons visibly, as `reasoning_content`.
+    /// Adds visible reasoning, as `reasoning_content`.
     #[must_use]
     pub fn reasoning(self, text: impl Into<String>) -> Self {
         self.edit(|reply| reply.reasoning = text.into())
     }
 
-    /// Gives the calls these ids, in order, instead of `call_1`, `call_2` and so on.
+    /// Sets the ids of the calls, in order, instead of `call_1`, `call_2` and so on.
     #[must_use]
     pub fn with_ids<I: Into<String>>(self, ids: impl IntoIterator<Item = I>) -> Self {
         self.edit(|reply| {
@@ -154,19 +154,19 @@ impl Turn {
         })
     }
 
-    /// Streams text and arguments in pieces of at most this many characters.
+    /// Streams text and arguments in chunks of at most this many characters.
     #[must_use]
     pub fn in_pieces(self, characters: usize) -> Self {
         self.edit(|reply| reply.piece = Some(characters.max(1)))
     }
 
-    /// Streams the pieces of parallel calls in turns instead of one call after the other.
+    /// Interleaves the chunks of parallel calls instead of streaming one call after the other.
     #[must_use]
     pub fn interleaved(self) -> Self {
         self.edit(|reply| reply.is_interleaved = true)
     }
 
-    /// Costs this many tokens.
+    /// Sets the usage in tokens.
     #[must_use]
     pub fn usage(self, input_tokens: u64, output_tokens: u64) -> Self {
         self.edit(|reply| {
@@ -176,25 +176,25 @@ impl Turn {
         })
     }
 
-    /// Has read this many of its input tokens from the prompt cache.
+    /// Sets the number of input tokens read from the prompt cache.
     #[must_use]
     pub fn cached_tokens(self, tokens: u64) -> Self {
         self.edit(|reply| reply.usage.get_or_insert_default().cached_tokens = tokens)
     }
 
-    /// Has spent this many of its output tokens on reasoning.
+    /// Sets the number of output tokens spent on reasoning.
     #[must_use]
     pub fn reasoning_tokens(self, tokens: u64) -> Self {
         self.edit(|reply| reply.usage.get_or_insert_default().reasoning_tokens = tokens)
     }
 
-    /// Gives this reason for stopping, such as `length` or `content_filter`.
+    /// Sets the finish reason, such as `length` or `content_filter`.
     #[must_use]
     pub fn finish_reason(self, reason: impl Into<String>) -> Self {
         self.edit(|reply| reply.finish_reason = Some(reason.into()))
     }
 
-    /// Ends in an error object in the middle of the stream; a plain answer is the error alone.
+    /// Ends with an error object in the middle of the stream; a non-streamed response is only the error.
     #[must_use]
     pub fn then_error(self, error: Value) -> Self {
         self.end(Ending::Error(error))
@@ -206,7 +206,7 @@ impl Turn {
         self.end(Ending::Cut)
     }
 
-    /// Falls silent in the middle, and stays so until the client hangs up.
+    /// Becomes silent in the middle, until the client disconnects.
     #[must_use]
     pub fn then_stall(self) -> Self {
         self.end(Ending::Stall)

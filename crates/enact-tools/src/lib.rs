@@ -1,6 +1,6 @@
-//! Tools that come with enact: a calculator, a clock, a question to the person, notes, and files
-//! confined to one folder. And two that have to be set up: pages of hosts that are allowed, and
-//! commands of the shell.
+//! Built-in tools: a calculator, a clock, questions to the person, notes, and files confined to a
+//! directory. Two further tools need settings: pages of allowed hosts, and shell
+//! commands.
 //!
 //! ```
 //! use enact::tool::builtin::{self, Files};
@@ -42,7 +42,7 @@ pub use web::{HostError, Web};
 
 use enact_core::ToolError;
 
-/// Does blocking work where blocking is allowed. A panic in it becomes the caller's.
+/// Does blocking work where blocking is allowed. A panic is passed on to the caller.
 async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {

@@ -1,12 +1,12 @@
-//! A scratch memory for one run.
+//! Notes for one run.
 
 use serde_json::json;
 
 use enact_core::tool::{Effect, FnTool, ToolError, ToolSpec};
 
-/// Lets the agent keep texts for later in its run: `note` with a text keeps it, without one it gives
-/// all that were kept. They outlive a summary of the conversation and a pause. enact answers from
-/// the log of the run, where the calls stand anyway; nothing is kept elsewhere.
+/// Lets the agent keep notes during its run: `note` with a text stores it, and without one returns all
+/// notes. They survive a summary of the conversation and a pause. enact answers from the log of the
+/// run, which contains the calls; nothing is stored elsewhere.
 pub fn note() -> FnTool {
     let parameters = json!({
         "type": "object",

@@ -1,10 +1,10 @@
-//! What a prompt left out of a large observation.
+//! The parts of a large observation that a prompt left out.
 
 use serde_json::json;
 
 use enact_core::tool::{Effect, FnTool, ToolError, ToolSpec};
 
-/// Lets the agent read on where an observation was too large for the prompt. enact answers its
+/// Lets the agent read more of an observation that was too large for the prompt. enact answers its
 /// calls from the log of the run.
 pub fn read_observation() -> FnTool {
     let parameters = json!({

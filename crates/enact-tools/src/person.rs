@@ -1,4 +1,4 @@
-//! A question for the person.
+//! Questions to the person.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,8 +11,8 @@ struct AskArgs {
     question: String,
 }
 
-/// Lets the agent ask the person who gave the task: the run pauses with the question, and what the
-/// person answers is what the call gives.
+/// Lets the agent ask the person who set the task: the run pauses with the question, and the answer is
+/// the result of the call.
 pub fn ask_user() -> FnTool {
     FnTool::new(
         "ask_user",

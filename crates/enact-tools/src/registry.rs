@@ -1,4 +1,4 @@
-//! Built-in tools by name, for those who only have words: a command line, a configuration file.
+//! Built-in tools by name, for command lines and configuration files.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::{Files, ask_user, calculator, current_time, note, read_observation};
 use enact_core::signature::instead;
 use enact_core::tool::Tools;
 
-/// The names of all built-in tools but those that have to be set up.
+/// The names of all built-in tools, except those that need settings.
 pub const NAMES: &[&str] = &[
     "ask_user",
     "calculator",
@@ -21,7 +21,7 @@ pub const NAMES: &[&str] = &[
     "edit_file",
 ];
 
-/// The names of the tools that need a folder.
+/// The names of the tools that need a directory.
 pub const FILE_TOOL_NAMES: &[&str] = &[
     "list_files",
     "read_file",
@@ -31,28 +31,28 @@ pub const FILE_TOOL_NAMES: &[&str] = &[
     "edit_file",
 ];
 
-/// The names of the tools that reach further, and have to be told how far.
+/// The names of the tools that need settings.
 pub const SET_UP_TOOL_NAMES: &[&str] = &["http_get", "shell"];
 
-/// A name that gives no tool.
+/// A name without a tool.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PickError {
-    /// There is no such tool.
+    /// The tool doesn't exist.
     #[error("unknown tool `{name}`: {}", instead(name, NAMES.iter().chain(SET_UP_TOOL_NAMES).copied()))]
     Unknown {
         /// The name.
         name: String,
     },
-    /// The tool works in a folder, and none was given.
+    /// The tool needs a directory.
     #[error("the tool `{0}` needs a folder to work in")]
     NeedsFolder(&'static str),
-    /// The tool reaches further than others, and was not told how far.
+    /// The tool needs settings.
     #[error("the tool `{0}` has to be set up first")]
     NeedsSetUp(&'static str),
 }
 
-/// The tools of these names, in this order; a name that is repeated counts once.
+/// The tools with these names, in this order; repeated names count once.
 pub fn pick<'a>(
     names: impl IntoIterator<Item = &'a str>,
     files: Option<&Files>,

@@ -1,4 +1,4 @@
-//! Commands of the shell, in one folder, within limits. A person is asked first.
+//! Shell commands in a directory, with limits. A person is asked first.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::process;
 const TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_OUTPUT: usize = 20_000;
 
-/// A folder in which an agent may run commands, each after a person agreed.
+/// A directory in which an agent can run commands, each after a person approves.
 ///
-/// A command starts in the folder and may leave it: what it may do is decided by who approves it, and
-/// by the rights of this process.
+/// A command starts in the directory and can leave it: the person who approves it decides what it can do,
+/// within the permissions of this process.
 ///
 /// ```no_run
 /// # use enact::tool::builtin::{Shell, ShellError};
@@ -37,7 +37,7 @@ pub struct Shell {
     max_output: usize,
 }
 
-/// A folder in which nothing can be run.
+/// A directory in which commands cannot run.
 #[derive(Debug, thiserror::Error)]
 #[error("commands cannot run in `{}`: {source}", folder.display())]
 pub struct ShellError {
@@ -61,10 +61,10 @@ struct Ran {
 }
 
 impl Shell {
-    /// Runs commands in this folder.
+    /// Runs commands in this directory.
     ///
     /// # Errors
-    /// When there is no such folder.
+    /// If the directory doesn't exist.
     pub fn in_folder(folder: impl AsRef<Path>) -> Result<Self, ShellError> {
         let given = folder.as_ref();
         let wrong = |source| ShellError {
@@ -83,21 +83,21 @@ impl Shell {
         })
     }
 
-    /// The same, where commands see these variables, too, beside PATH, HOME and the like.
+    /// Adds environment variables for commands, besides PATH, HOME and similar.
     #[must_use]
     pub fn with_variables<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.environment = self.environment.allowing(names);
         self
     }
 
-    /// The same with another time limit than a minute.
+    /// Sets the time limit. Default: 1 minute.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// The same, showing this many bytes of each output instead of 20,000: half from its beginning,
-    /// half from its end.
+    /// Sets how many bytes of each output are shown: half from its beginning, half from its end. Default:
+    /// 20,000.
     #[must_use]
     pub fn with_max_output(self, bytes: usize) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl Shell {
         }
     }
 
-    /// The tool `shell`: runs one command, after a person agreed.
+    /// The tool `shell`: runs a command, after a person approves.
     pub fn shell(&self) -> FnTool {
         let shell = Arc::new(self.clone());
         FnTool::new(

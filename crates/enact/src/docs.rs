@@ -1,5 +1,5 @@
 // Pages link to each other by labels. The definitions at the end of a page lead to files; those in
-// `docs_links.md` come first here, so they win and lead to the modules below. Doctests do without, so
+// `docs_links.md` come first here, so they win and lead to the modules below. Doctests omit them, so
 // that they are reported with the lines of their pages.
 #![cfg_attr(not(doctest), doc = include_str!("docs_links.md"))]
 #![doc = include_str!("../docs/README.md")]
@@ -46,7 +46,7 @@ pub mod guide {
     page_of_another_crate!(mcp, "guide/mcp.md");
 }
 
-/// How enact works, and what it guarantees.
+/// How enact works, and its guarantees.
 pub mod concepts {
     page!(signatures, "concepts/signatures.md");
     page!(adapters, "concepts/adapters.md");
@@ -71,7 +71,7 @@ pub mod reference {
     page!(bench, "reference/bench.md");
 }
 
-/// For users of other frameworks: names, differences, and what is missing.
+/// For users of other frameworks: equivalents, differences, and what is missing.
 pub mod coming_from {
     page!(dspy, "coming-from/dspy.md");
     page!(udspy, "coming-from/udspy.md");

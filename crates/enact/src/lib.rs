@@ -1,5 +1,5 @@
-//! Signature-driven ReAct agents: declare what goes in and what must come out, hand over tools, and
-//! get an agent that thinks, acts and observes until the declared outputs are committed.
+//! Signature-driven ReAct agents: declare inputs and outputs, add tools, and get an agent that thinks,
+//! acts and observes until the declared outputs are committed.
 //!
 //! ```
 //! use enact::model::{ScriptedModel, call};
@@ -43,23 +43,23 @@
 //! # }
 //! ```
 //!
-//! # What is where
+//! # Modules
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! | --- | --- |
-//! | the root | [`ReAct`], [`Predict`], [`ChainOfThought`]; what a call takes ([`Call`]) and gives ([`Outcome`], [`Prediction`], [`Paused`], [`Error`]) |
-//! | [`signature`](mod@signature) | fields, types, arrow strings, checks of values |
-//! | [`tool`](mod@tool) | what an agent can do: [`Tool`], [`FnTool`], what a running call knows |
-//! | [`model`](mod@model) | whom it asks: [`LanguageModel`], the clients of providers, retries, the scripted model |
-//! | [`adapter`] | how tasks are put into words, and replies read |
+//! | the root | [`ReAct`], [`Predict`], [`ChainOfThought`]; a call ([`Call`]) and its result ([`Outcome`], [`Prediction`], [`Paused`], [`Error`]) |
+//! | [`signature`](mod@signature) | fields, types, arrow strings, validation of values |
+//! | [`tool`](mod@tool) | tools: [`Tool`], [`FnTool`], the context of a call |
+//! | [`model`](mod@model) | models: [`LanguageModel`], provider clients, retries, the scripted model |
+//! | [`adapter`] | converts tasks to prompts, and parses replies |
 //! | [`run`] | the log of a run, and its views: history, trajectory, questions |
 //! | [`predictor`] | the inner requests of a module, demonstrations, saved state |
 //! | [`telemetry`] | the spans of a run, for `tracing` and OpenTelemetry |
 //! | [`react`] | the pure core: what a run does next, as a function of its log |
-//! | [`driver`] | the loop, and the door to the outside world that an engine implements |
+//! | [`driver`] | the loop, and the interface to the outside world that an engine implements |
 //!
-//! A model of a provider by its name: [`model()`]. What most programs need in one line:
-//! `use enact::prelude::*`, see [`prelude`].
+//! Use a provider's model by its name with [`model()`]. `use enact::prelude::*` imports what most
+//! programs need, see [`prelude`].
 //!
 //! Macros: [`derive@Signature`], [`signature!`], [`macro@tool`], [`macro@toolbox`], [`tools!`],
 //! [`values!`].
@@ -67,28 +67,28 @@
 //! # How to
 //!
 //! - **Ask a model once**, without tools: [`Predict`]; after reasoning: [`ChainOfThought`].
-//! - **Go on a conversation**: [`Call::history`] with the [`Prediction::history`] of an earlier call.
+//! - **Continue a conversation**: [`Call::history`] with the [`Prediction::history`] of an earlier call.
 //! - **Ask a person first**: `#[tool(require_confirmation)]`. The call ends in [`Outcome::Paused`];
-//!   [`ReAct::resume`] takes it up with a [`Decision`], in another process if need be.
-//! - **Go on after a failure**: every [`Error`] carries its run ([`Error::into_run`]), and
-//!   [`ReAct::resume`] goes on from there.
+//!   [`ReAct::resume`] resumes it with a [`Decision`], in another process if needed.
+//! - **Resume after a failure**: every [`Error`] carries its run ([`Error::into_run`]), which
+//!   [`ReAct::resume`] continues.
 //! - **Set the model and the adapter** for a scope or the program: [`scope`], [`configure`].
-//! - **Watch** a run: [`Call::on_update`].
-//! - **Test** without a model: [`model::ScriptedModel`], or [`model::Replaying`] what one said.
+//! - **Follow** a run: [`Call::on_update`].
+//! - **Test** without a model: [`model::ScriptedModel`], or a recording with [`model::Replaying`].
 //!
-//! The [book](crate::docs) has a guide, the concepts and a reference. The `examples` folder of this
+//! The [book](crate::docs) has a guide, the concepts and a reference. The `examples` directory of this
 //! crate has a program for each of these.
 //!
 //! # Features
 //!
-//! | feature | what it adds | by default |
+//! | feature | adds | default |
 //! | --- | --- | --- |
-//! | `providers` | models of hosted providers, and of servers that speak OpenAI's or Anthropic's protocol: [`providers`] | on |
+//! | `providers` | models of hosted providers, and of servers with OpenAI's or Anthropic's protocol: [`providers`] | on |
 //! | `tools` | calculator, clock, notes, files, commands, pages: [`tool::builtin`] | on |
 //! | `sqlite` | a store of runs in one SQLite file: `enact::sqlite` | off |
-//! | `mcp` | tools of MCP servers, and agents as such tools: `enact::mcp` | off |
+//! | `mcp` | tools of MCP servers, and agents as MCP tools: `enact::mcp` | off |
 //!
-//! Without any of them there is no HTTP in the dependency tree.
+//! Without these features, there is no HTTP in the dependency tree.
 
 #[doc(inline)]
 pub use enact_core::*;
@@ -102,8 +102,8 @@ pub use enact_providers::model;
 #[cfg(feature = "sqlite")]
 pub use enact_sqlite as sqlite;
 
-/// Language models: what is asked of them, what they answer, and how that can fail; and the clients of
-/// those who serve them.
+/// Language models: requests, replies and errors; and the clients of
+/// providers.
 pub mod model {
     #[doc(inline)]
     pub use enact_core::model::*;

@@ -1,4 +1,4 @@
-//! From what a file says to an agent, with everything that is wrong with it.
+//! Turns a file into an agent, and collects all mistakes in it.
 
 use std::path::Path;
 
@@ -17,10 +17,10 @@ use crate::args::ToolArgs;
 use crate::exit::Failure;
 use crate::models::{Named, built_in_price};
 
-/// A file that is being checked.
+/// An agent file while it is checked.
 pub(super) struct Check<'a> {
     pub(super) source: &'a Source,
-    /// The folder of the file, which its paths start from.
+    /// The directory of the file; its paths are relative to it.
     pub(super) folder: &'a Path,
     pub(super) problems: Vec<Problem>,
 }
@@ -30,7 +30,7 @@ impl Check<'_> {
         self.problems.push(self.source.at(pointer, message));
     }
 
-    /// Something is wrong with a key, or with what it says as a whole.
+    /// Reports a problem with a key, or with its value as a whole.
     pub(super) fn wrong_key(&mut self, pointer: &str, message: impl Into<String>) {
         self.problems.push(self.source.at_key(pointer, message));
     }
@@ -40,7 +40,7 @@ impl Check<'_> {
         result.map_err(wrong).ok()
     }
 
-    /// The agent, without those that it may call. None if something is wrong with it.
+    /// The agent, without its members. `None` if it has mistakes.
     pub(super) fn agent(&mut self, mut file: AgentFile) -> Option<Agent> {
         let signature = self.signature(&file);
         let models = self.models(&file);
@@ -52,7 +52,7 @@ impl Check<'_> {
         self.member_names(&file);
         let has_prices = file.prices != Prices::default();
         if file.limits.cost_budget.is_some() && !has_prices {
-            // Without a model in the file, it is known when the agent runs.
+            // Without a model in the file, the model is only known when the agent runs.
             let is_priced = match &models[..] {
                 [] => true,
                 [only] => built_in_price(only).is_some(),
@@ -161,8 +161,8 @@ impl Check<'_> {
         let named = |name: &String| Named::at(name, address);
         let models: Vec<Named> = names.iter().map(named).collect();
         if address.is_some() && !models.is_empty() && !models.iter().any(Named::is_compatible) {
-            let message = "`base_url` is for models that are named without a provider, and \
-                           there is none: leave it out";
+            let message = "`base_url` only applies to models without a provider, and there is none: \
+                           leave it out";
             self.wrong("/base_url", message);
         }
         models
@@ -188,7 +188,7 @@ impl Check<'_> {
         }
     }
 
-    /// A tool that reaches further is handed over and set up, or neither.
+    /// A tool that needs a table of its own has both an entry in `tools` and the table, or neither.
     fn reach(&mut self, own: &ToolArgs) {
         let reach = &own.reach;
         for (name, has_table, key) in [
@@ -198,14 +198,14 @@ impl Check<'_> {
             match own.tools.iter().position(|tool| tool == name) {
                 Some(index) if !has_table => {
                     let message = format!(
-                        "the tool `{name}` has to be told how far it reaches: say `{key}` under \
+                        "the tool `{name}` needs settings: set `{key}` under \
                          `[{name}]`"
                     );
                     self.wrong(&format!("/tools/{index}"), message);
                 }
                 None if has_table => {
                     let message = format!(
-                        "`[{name}]` is for the tool `{name}`, which is not handed over: name it in \
+                        "`[{name}]` configures the tool `{name}`, which the agent doesn't use: add it to \
                          `tools`"
                     );
                     self.wrong_key(&below("", name), message);
@@ -220,9 +220,9 @@ impl Check<'_> {
         }
     }
 
-    /// A rule for a tool that is not there would be a rule that does not hold.
+    /// A rule for a tool that doesn't exist would have no effect.
     fn approval(&mut self, file: &AgentFile, has_servers: bool) {
-        // Which tools servers offer is known when they are started.
+        // The tools of servers are only known after the servers have started.
         if has_servers {
             return;
         }
@@ -263,7 +263,7 @@ impl Check<'_> {
         }
     }
 
-    /// Refuses names of agents that their tools could not have.
+    /// Rejects names of agents that are not allowed for tools.
     fn member_names(&mut self, file: &AgentFile) {
         let reserved = file.asking.completion.unwrap_or_default().tool_name();
         for name in file.agents.keys() {

@@ -6,7 +6,7 @@ use crate::view::{Screen, Stream, text};
 
 use super::{FILE, read, schema};
 
-/// Checks agent files, and tells everything that is wrong with them.
+/// Checks agent files, and reports all mistakes in them.
 pub(crate) fn execute(args: &CheckArgs) -> Result<Exit, Failure> {
     let screen = Screen::new(Stream::Stdout);
     if args.schema {

@@ -1,4 +1,4 @@
-//! The configuration file: what a person sets once, for every agent that does not say otherwise.
+//! The configuration file: a person's defaults for all agents.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -20,17 +20,17 @@ use crate::models::{self, Named};
 use crate::place::config_file;
 use crate::tools::Reach;
 
-/// The variable that names another file, or `none`.
+/// The variable with the path of another file, or `none`.
 const VARIABLE: &str = "ENACT_CONFIG";
 const FILE: &str = "config.toml";
 const NONE: &str = "none";
 
-/// What can be written into the file, in the words of an agent file. Paths are relative to it.
+/// The keys of the file, named as in an agent file. Paths are relative to it.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(rename = "config.toml", deny_unknown_fields)]
 pub(crate) struct Config {
-    /// The model to ask where neither the command nor the agent says one.
+    /// The model to ask if neither the command nor the agent sets one.
     model: Option<OneOrMore>,
     /// A JSON file with prices per million tokens, as for `--prices`.
     prices: Option<PathBuf>,
@@ -40,13 +40,13 @@ pub(crate) struct Config {
     asking: Asking,
     #[serde(flatten)]
     replies: Replies,
-    /// How far the tools `http_get` and `shell` reach, where they are handed over by flags.
+    /// Settings for the tools `http_get` and `shell`, if flags add them.
     #[schemars(flatten)]
     reach: Reach,
 }
 
 impl Config {
-    /// The configuration of this person; nothing if there is no file.
+    /// The configuration of this user; empty if there is no file.
     pub(crate) fn load() -> Result<Self, Failure> {
         let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
         let is_named = named.is_some();
@@ -66,8 +66,8 @@ impl Config {
             Err(error) => {
                 let path = path.display();
                 let message = format!(
-                    "the configuration {path} cannot be read: {error} (`{VARIABLE}={NONE}` does \
-                     without)"
+                    "the configuration {path} cannot be read: {error} (set `{VARIABLE}={NONE}` to ignore \
+                     it)"
                 );
                 Err(Failure::usage("config", message))
             }
@@ -103,8 +103,8 @@ impl Config {
 }
 
 impl Agent {
-    /// The same, with what the configuration says where nothing else does: not the agent, no flag and
-    /// no variable.
+    /// This agent with the configuration for everything that neither the agent nor a flag nor a variable
+    /// sets.
     pub(crate) fn with_config(mut self, config: Config) -> Result<Self, Failure> {
         let mut asking = config.asking;
         if models::address(None).is_some() {
@@ -127,7 +127,7 @@ impl Agent {
                 Some(OneOrMore::More(names)) => names,
             };
             let named = names.iter().map(|name| Named::at(name, None));
-            // A provider's model is not at another address.
+            // The model of a provider isn't available at another address.
             let named = named.filter(|named| !has_address || named.is_compatible());
             self.models = named.collect();
         }

@@ -1,5 +1,5 @@
-//! What can be written into an agent file. The JSON Schema of the file is made from these types, so
-//! their comments are what editors show.
+//! The contents of an agent file. The JSON Schema of the file is generated from these types, so
+//! editors show their comments.
 
 use std::path::PathBuf;
 
@@ -13,23 +13,23 @@ use serde_json::{Value, json};
 use crate::args::{Asking, HookArgs, LimitArgs, PartArgs, Reasoning, Replies, RuleArgs, ToolArgs};
 use crate::mcp::Listed;
 
-/// An agent of enact: what goes in, what must come out, whom it asks, what it may do. Paths are
-/// relative to the file.
+/// An enact agent: its inputs and outputs, model, tools and limits. Paths are relative to the
+/// file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "agent.toml", deny_unknown_fields)]
 pub(super) struct AgentFile {
-    /// What goes in and what must come out: an arrow string such as "question, k: int = 3 -> answer",
-    /// or the tables `inputs` and `outputs`.
+    /// Inputs and outputs: an arrow string such as "question, k: int = 3 -> answer", or the tables
+    /// `inputs` and `outputs`.
     pub(super) signature: SignatureEntry,
-    /// Types by name, for the types of fields and for each other.
+    /// Named types, for fields and for each other.
     #[serde(default)]
     pub(super) types: IndexMap<String, TypeEntry>,
-    /// What the agent is for, told to those who may call it as a tool.
+    /// What the agent does, for callers that use it as a tool.
     pub(super) description: Option<String>,
-    /// What to do, in your words, instead of the default instructions.
+    /// Instructions for the model [default: generated from the field names].
     pub(super) instructions: Option<String>,
-    /// The model to ask, PROVIDER::MODEL or a name on the server of `base_url`; of a list, the later
-    /// ones are asked when those before them fail.
+    /// Model: PROVIDER::MODEL, or the name of a model on the server of `base_url`. A list adds fallback
+    /// models, tried in order.
     pub(super) model: Option<OneOrMore>,
     #[serde(flatten)]
     pub(super) asking: Asking,
@@ -39,22 +39,22 @@ pub(super) struct AgentFile {
     pub(super) replies: Replies,
     #[serde(flatten)]
     pub(super) own: ToolArgs,
-    /// Variables of the environment whose values are kept out of runs, recordings and traces, beside
-    /// keys of providers and those that ENACT_SECRETS names.
+    /// Environment variables whose values are kept out of runs, recordings and traces, besides provider
+    /// keys and the variables in ENACT_SECRETS.
     #[serde(default)]
     #[schemars(extend("items" = {"type": "string", "format": "variable"}))]
     pub(super) secrets: Vec<String>,
-    /// Whether a person is asked before the calls of a tool, whatever the tool says of itself.
+    /// Whether a person is asked before a tool is called, whatever the tool itself requires.
     #[serde(default)]
     #[schemars(
         with = "IndexMap<String, Value>",
         extend("additionalProperties" = {"type": "string", "enum": ["always", "never"]})
     )]
     pub(super) approval: IndexMap<String, Confirmation>,
-    /// How far a run may go.
+    /// Limits of a run.
     #[serde(default)]
     pub(super) limits: LimitArgs,
-    /// By which rules a run thinks and ends.
+    /// Rules for how a run thinks and ends.
     #[serde(default)]
     pub(super) rules: RuleArgs,
     #[serde(flatten)]
@@ -66,13 +66,13 @@ pub(super) struct AgentFile {
     #[serde(default)]
     #[schemars(schema_with = "prices")]
     pub(super) prices: Prices,
-    /// MCP servers whose tools are handed over, by name.
+    /// MCP servers to use tools from, by name.
     #[serde(default)]
     pub(super) mcp: IndexMap<String, Listed>,
     /// Worked examples that are shown before each task.
     #[serde(default)]
     pub(super) demos: Vec<DemoEntry>,
-    /// Agents that this one may call, each a tool of its name.
+    /// Agents that this agent can call, each as a tool with its name.
     #[serde(default)]
     pub(super) agents: IndexMap<String, MemberEntry>,
 }
@@ -82,37 +82,37 @@ pub(super) struct AgentFile {
 pub(super) enum SignatureEntry {
     /// An arrow string.
     Arrow(String),
-    /// Fields by name.
+    /// Inputs and outputs by name.
     Fields(FieldsEntry),
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FieldsEntry {
-    /// What goes in.
+    /// Inputs of the agent.
     pub(super) inputs: IndexMap<String, FieldEntry>,
-    /// What must come out.
+    /// Outputs of the agent.
     pub(super) outputs: IndexMap<String, FieldEntry>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum FieldEntry {
-    /// The type alone, such as "list[str]".
+    /// Only the type, such as "list[str]".
     Type(String),
-    /// A type with more about it.
+    /// A type with further settings.
     Whole(WholeField),
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WholeField {
-    /// A type as in an arrow string; `str` unless given.
+    /// Type, as in an arrow string [default: str].
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
     /// What the field means.
     pub(super) description: Option<String>,
-    /// The value where none is given.
+    /// Default value.
     pub(super) default: Option<Value>,
 }
 
@@ -121,23 +121,23 @@ pub(super) struct WholeField {
 pub(super) enum TypeEntry {
     /// A type as in an arrow string, such as "list[str]" or '"good" | "bad"'.
     Type(String),
-    /// An object: its properties by name. The name of one that may be left out ends with `?`.
+    /// An object: its properties by name. A name that ends with `?` is optional.
     Object(IndexMap<String, PropertyEntry>),
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum PropertyEntry {
-    /// The type alone, such as "list[str]".
+    /// Only the type, such as "list[str]".
     Type(String),
-    /// A type with more about it.
+    /// A type with further settings.
     Whole(WholeProperty),
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WholeProperty {
-    /// A type as in an arrow string [default: str].
+    /// Type, as in an arrow string [default: str].
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
     /// What the property means.
@@ -147,9 +147,9 @@ pub(super) struct WholeProperty {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum OneOrMore {
-    /// One.
+    /// A single value.
     One(#[schemars(length(min = 1), extend("format" = "model"))] String),
-    /// The first one, and what is tried after it.
+    /// The first choice, then fallbacks in order.
     More(
         #[schemars(length(min = 1), extend("items" = {"type": "string", "minLength": 1, "format": "model"}))]
          Vec<String>,
@@ -159,18 +159,18 @@ pub(super) enum OneOrMore {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DemoEntry {
-    /// What goes in.
+    /// Values of the inputs.
     pub(super) inputs: serde_json::Map<String, Value>,
-    /// What comes out.
+    /// Values of the outputs.
     pub(super) outputs: serde_json::Map<String, Value>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MemberEntry {
-    /// The agent file of it.
+    /// Agent file.
     pub(super) file: PathBuf,
-    /// When to call it; what its own file says unless given.
+    /// When to call the agent [default: the description in its own file].
     pub(super) description: Option<String>,
 }
 
@@ -182,11 +182,11 @@ fn prices(_: &mut SchemaGenerator) -> Schema {
             "type": "object",
             "additionalProperties": false,
             "properties": {
-                "input": price("Tokens read."),
+                "input": price("Input tokens."),
                 "cached_input": price(
-                    "Tokens read from the prompt cache; the price of `input` unless given."
+                    "Input tokens read from the prompt cache [default: the price of `input`]."
                 ),
-                "output": price("Tokens written."),
+                "output": price("Output tokens."),
             },
             "required": ["input", "output"],
         },

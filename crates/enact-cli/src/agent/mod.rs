@@ -1,4 +1,4 @@
-//! Agent files: an agent written down in TOML.
+//! Agent files: agents in TOML.
 
 mod check;
 mod command;
@@ -37,14 +37,14 @@ pub(crate) use self::overlay::{overlaid, said};
 pub(crate) use self::parts::PartName;
 pub(crate) use self::resolved::{Agent, MADE_BY, Member};
 
-/// How deep agents may call agents, as the library has it.
+/// How deep agents can call agents, as in the library.
 const MAX_DEPTH: usize = 8;
 
-/// The agent file that is found by itself.
+/// The agent file that is used if none is named.
 const FILE: &str = "agent.toml";
 
-/// The agent file of a command: the one that is named, or else the one of this folder unless a
-/// signature is given. Says so where nobody named it.
+/// The agent file of a command: the one that is named, or `agent.toml` in the current directory unless
+/// a signature is given. Prints a line if it wasn't named.
 pub(crate) fn file(named: Option<&Path>, has_signature: bool) -> Option<PathBuf> {
     if named.is_some() || has_signature || !Path::new(FILE).is_file() {
         return named.map(Path::to_owned);
@@ -54,30 +54,30 @@ pub(crate) fn file(named: Option<&Path>, has_signature: bool) -> Option<PathBuf>
     Some(FILE.into())
 }
 
-/// The agent that a command is about: that of a file, or one of a signature.
+/// The agent of a command: from a file or a signature.
 pub(crate) fn of_args(file: Option<&Path>, signature: Option<&str>) -> Result<Agent, Failure> {
     match (file, signature) {
         (None, Some(signature)) => Ok(Agent::new(Signature::parse(signature)?)),
         (None, None) => {
-            let message = "say what goes in and what must come out, such as \"question -> answer\", or \
-                           name a file with `--agent FILE`; `enact init` writes an agent.toml, which is \
-                           found by itself";
+            let message = "give a signature such as \"question -> answer\", or an agent file with \
+                           `--agent FILE`; `enact init` creates an agent.toml, which is used \
+                           automatically";
             Err(Failure::usage("signature", message))
         }
         (Some(_), Some(_)) => {
-            let message = "the file of `--agent` says the signature: leave out the other one";
+            let message = "the file of `--agent` contains the signature: leave out the other one";
             Err(Failure::usage("signature", message))
         }
         (Some(path), None) => of_file(path),
     }
 }
 
-/// The agent of a file.
+/// The agent in a file.
 pub(crate) fn of_file(path: &Path) -> Result<Agent, Failure> {
     read(path).map_err(|problems| problem::failure(path, &problems))
 }
 
-/// Reads an agent file and those that it names, and tells everything that is wrong with them.
+/// Reads an agent file and those that it refers to, and reports all mistakes in them.
 fn read(path: &Path) -> Result<Agent, Vec<Problem>> {
     let mut reading = Reading::default();
     let agent = reading.file(path).unwrap_or_else(|message| {
@@ -89,7 +89,7 @@ fn read(path: &Path) -> Result<Agent, Vec<Problem>> {
         None
     });
     let mut problems: Vec<Problem> = Vec::new();
-    // A file that two agents name is read twice.
+    // A file that two agents refer to is read twice.
     for problem in reading.problems {
         if !problems.contains(&problem) {
             problems.push(problem);
@@ -106,7 +106,7 @@ fn read(path: &Path) -> Result<Agent, Vec<Problem>> {
     }
 }
 
-/// The options that belong together, which stand alone in a file.
+/// Groups of options that stand at the top level of a file.
 const GROUPS: [(&str, &[&str]); 2] = [
     (
         "pace",
@@ -127,7 +127,7 @@ fn grouped(mut file: Value) -> Value {
     file
 }
 
-/// A part of a file; or where it is wrong, and why.
+/// A part of a file, or the place and message of a mistake.
 fn part<T: DeserializeOwned>(file: &Value) -> Result<T, (String, String)> {
     serde_path_to_error::deserialize(file).map_err(|error| {
         let path = error.path().iter().map(|segment| segment.to_string());
@@ -139,16 +139,16 @@ fn part<T: DeserializeOwned>(file: &Value) -> Result<T, (String, String)> {
     })
 }
 
-/// Files that are being read.
+/// The agent files that are being read.
 #[derive(Default)]
 struct Reading {
     problems: Vec<Problem>,
-    /// The files from the first one to the one that is read now, as they are told and as they are.
+    /// The files from the first one to the current one, as written and as resolved.
     open: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Reading {
-    /// The agent of a file; none if its problems were told. The error says why it cannot be read.
+    /// The agent in a file; `None` if it has mistakes. The error says why the file cannot be read.
     fn file(&mut self, path: &Path) -> Result<Option<Agent>, String> {
         let cannot = |error: std::io::Error| format!("the agent file cannot be read: {error}");
         let real = path.canonicalize().map_err(cannot)?;
@@ -192,7 +192,7 @@ impl Reading {
         }
         self.problems.extend(shape.misworded);
         let value = grouped(shape.value);
-        // An option that is wrong has a place only where its part is read by itself.
+        // The place of a wrong option is only known if its part is parsed on its own.
         let read = part::<Asking>(&value)
             .and_then(|_| part::<Reasoning>(&value))
             .and_then(|_| part::<Replies>(&value))
@@ -223,7 +223,7 @@ impl Reading {
         Some(self.with_parts(agent, path, &source, &parts))
     }
 
-    /// The agents that a file names.
+    /// The agents that a file refers to.
     fn members(&mut self, path: &Path, source: &Source, file: &AgentFile) -> Vec<Member> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut members = Vec::new();

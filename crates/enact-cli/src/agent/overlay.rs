@@ -1,4 +1,4 @@
-//! One set of options over another: what is said wins, what is not said stays.
+//! Applies one set of options over another: values that are set win, all others stay.
 
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::exit::Failure;
 
-/// The options under those that were said.
+/// The options of `base`, overridden by those set in `said`.
 pub(crate) fn overlaid<T>(base: &T, said: &impl Serialize) -> Result<T, Failure>
 where
     T: Serialize + DeserializeOwned,
@@ -30,13 +30,13 @@ fn overlay(base: &mut Value, said: Value) {
     }
 }
 
-/// Writes options without those that say nothing.
+/// Serializes options without unset values.
 pub(crate) fn said<S: Serializer>(options: &impl Serialize, to: S) -> Result<S::Ok, S::Error> {
     let options = serde_json::to_value(options).map_err(serde::ser::Error::custom)?;
     without_gaps(options).serialize(to)
 }
 
-/// The options without those that say nothing.
+/// The options without unset values.
 fn without_gaps(mut options: Value) -> Value {
     if let Value::Object(map) = &mut options {
         for value in map.values_mut() {

@@ -1,16 +1,16 @@
-//! What is wrong with an agent file, and where.
+//! A mistake in an agent file, with its place.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::exit::Failure;
 
-/// Something that is wrong with an agent file. Lines and columns count from 1, columns in
+/// A mistake in an agent file. Lines and columns start at 1; columns count
 /// characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(super) path: PathBuf,
-    /// The line and the column, if the file could be read.
+    /// Line and column, if the file could be read.
     pub(super) place: Option<(usize, usize)>,
     pub(super) message: String,
 }
@@ -25,13 +25,13 @@ impl fmt::Display for Problem {
     }
 }
 
-/// One line for a command that needs a file that nobody named: all problems.
+/// All problems in one line, for a command that uses the file without being asked to.
 pub(super) fn all(problems: &[Problem]) -> Failure {
     let all: Vec<String> = problems.iter().map(Problem::to_string).collect();
     Failure::usage("config", all.join("; "))
 }
 
-/// One line for a command that needs the agent: the first problem, and how to see the others.
+/// The first problem in one line and how to list the others, for a command that needs the agent.
 pub(super) fn failure(path: &Path, problems: &[Problem]) -> Failure {
     let first = match problems.first() {
         Some(problem) => problem.to_string(),
@@ -40,7 +40,7 @@ pub(super) fn failure(path: &Path, problems: &[Problem]) -> Failure {
     let message = match problems.len() {
         0 | 1 => first,
         count => format!(
-            "{first} (and {} more: `enact check {}` tells them)",
+            "{first} (and {} more: `enact check {}` lists them)",
             count - 1,
             path.display()
         ),

@@ -1,4 +1,4 @@
-//! An agent, whole: what a file says or a signature alone, under what the flags say.
+//! A complete agent: a file or a signature, overridden by flags.
 
 use std::path::{Path, PathBuf};
 
@@ -24,14 +24,14 @@ pub(crate) const MADE_BY: &str = "made_by";
 /// that a run can note it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Agent {
-    /// What goes in and what comes out, with the instructions.
+    /// Inputs, outputs and instructions.
     pub(crate) signature: Signature,
-    /// The name of its file, without the ending.
+    /// The name of its file, without the extension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) description: Option<String>,
-    /// The models, the first one first; none to take what is at hand, or what the caller asks.
+    /// The models, the first choice first; empty to use the default, or the model of the caller.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) models: Vec<Named>,
     #[serde(flatten, serialize_with = "said")]
@@ -70,15 +70,15 @@ pub(crate) struct Agent {
     pub(crate) compaction: Option<Box<Self>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) demos: Vec<Demo>,
-    /// The agents that it may call.
+    /// The agents that it can call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) agents: Vec<Member>,
 }
 
-/// An agent that another may call as a tool.
+/// An agent that another one can call as a tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Member {
-    /// What the tool is called.
+    /// The name of the tool.
     pub(crate) name: String,
     /// When to call it.
     pub(crate) description: String,
@@ -86,7 +86,7 @@ pub(crate) struct Member {
 }
 
 impl Agent {
-    /// An agent of this signature, and nothing more.
+    /// An agent with this signature and no other settings.
     pub(crate) fn new(signature: Signature) -> Self {
         Self {
             signature,
@@ -112,8 +112,8 @@ impl Agent {
         }
     }
 
-    /// The agent of a run that is kept, as it was when the run began: what the run notes, and what its
-    /// log says anyway.
+    /// The agent of a stored run, as it was when the run started: from the note of the run and from its
+    /// log.
     pub(crate) fn of_run(started: &Started) -> Result<Self, Failure> {
         Self::of_notes(started, started.agent.notes.clone())
     }
@@ -134,11 +134,11 @@ impl Agent {
         let mut agent: Self = serde_json::from_value(noted.into()).map_err(wrong)?;
         agent.asking.completion = Some(spec.completion);
         agent.limits = started.limits;
-        // Prompts are worded by them, too.
+        // They also affect the wording of prompts.
         agent.rules.clone_from(&started.rules);
         agent.asking.adapter = Some(spec.adapter.clone());
         agent.reasoning.step_adapter.clone_from(&spec.step_adapter);
-        // It is one of the outputs of the signature by now.
+        // It has become one of the outputs of the signature.
         agent.reasoning.confidence = None;
         if agent.models.is_empty() {
             agent.models.push(Named {
@@ -147,7 +147,7 @@ impl Agent {
             });
         }
         match &agent.mcp {
-            // What the servers offer by now is taken in by the run, under the same rules.
+            // The run itself updates the tools of servers, under the same rules.
             Some(mcp) => agent.own.tools.clone_from(&mcp.own),
             None => {
                 let called = |name: &str| agent.agents.iter().any(|member| member.name == name);
@@ -161,7 +161,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// What a run of it notes: the agent, without what the log says anyway.
+    /// The note for a run: the agent, without what the log contains anyway.
     pub(crate) fn notes(&self) -> Result<Values, Failure> {
         const SAID: [&str; 6] = [
             "signature",
@@ -184,7 +184,7 @@ impl Agent {
         Ok(noted)
     }
 
-    /// The same under the flags of a command, which win.
+    /// This agent, overridden by the flags of a command.
     pub(crate) fn with_flags(mut self, args: &AgentArgs) -> Result<Self, Failure> {
         if let Some(instructions) = &args.instructions {
             self.signature = self.signature.with_instructions(instructions);
@@ -213,14 +213,14 @@ impl Agent {
         self.with_tools(&args.own, &args.mcp)
     }
 
-    /// The same with the tools of flags, which win.
+    /// This agent with the tools of flags, which take precedence.
     pub(crate) fn with_tools(mut self, args: &ToolArgs, mcp: &McpArgs) -> Result<Self, Failure> {
         let mut flags = args.trimmed();
         flags.paths().try_for_each(make_absolute)?;
         self.own.files = flags.files.clone().or(self.own.files);
         if !flags.tools.is_empty() {
             self.own.tools.clone_from(&flags.tools);
-            // What the file says of tools that are not handed over any more says nothing.
+            // Settings for tools that the agent no longer has are dropped.
             let names = self.own.names();
             let is_built_in =
                 |name: &str| NAMES.contains(&name) || SET_UP_TOOL_NAMES.contains(&name);
@@ -241,8 +241,8 @@ impl Agent {
         Ok(self)
     }
 
-    /// Takes the built-in price where none is given, for it and for those that it may call: that of
-    /// a hosted model without others to fall back to, which may cost something else.
+    /// Sets the built-in price where none is given, for this agent and its members: only for a hosted
+    /// model without fallbacks, which may have other prices.
     pub(crate) fn settle_prices(&mut self) -> Result<(), Failure> {
         if let (None, [only]) = (&self.prices, &self.models[..]) {
             self.prices = built_in_price(only);
@@ -280,7 +280,7 @@ impl Agent {
         self.secrets.iter().cloned().chain(called).collect()
     }
 
-    /// The addresses that it asks, and those that it may call.
+    /// The addresses that this agent and its members use.
     pub(crate) fn all_addresses(&self) -> Vec<String> {
         let own = self.models.iter().map(|named| &named.base_url);
         let own = own.chain([&self.asking.base_url]).flatten().cloned();
@@ -288,7 +288,7 @@ impl Agent {
         own.chain(called).collect()
     }
 
-    /// Settles whom the agents ask that it may call: their own models, or those of the caller.
+    /// Sets the models of the members: their own, or those of the caller.
     pub(crate) fn settle_members(&mut self, address: Option<&str>) {
         let called = self.agents.iter_mut().map(|member| &mut member.agent);
         let parts = [&mut self.extraction, &mut self.compaction].into_iter();
@@ -307,7 +307,7 @@ impl Agent {
     }
 }
 
-/// Why a cost budget cannot be kept.
+/// Why a cost budget can't be enforced.
 pub(super) fn needs_price(models: &[Named]) -> String {
     let name = match models {
         [only] => format!("no price of `{}` is built in", only.name),
@@ -319,7 +319,7 @@ pub(super) fn needs_price(models: &[Named]) -> String {
     )
 }
 
-/// Makes a path mean the same elsewhere: the run may be taken up from there.
+/// Makes a path absolute: the run may be resumed from another directory.
 fn make_absolute(path: &mut PathBuf) -> Result<(), Failure> {
     let absolute = std::path::absolute(&*path);
     *path = absolute.map_err(|error| Failure::usage("files", error.to_string()))?;

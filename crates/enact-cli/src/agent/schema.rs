@@ -1,4 +1,4 @@
-//! The JSON Schema of an agent file: for editors, and for the check itself.
+//! The JSON Schema of an agent file, for editors and for the check itself.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform as _};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::file::AgentFile;
 use super::shape::FORMATS;
 
-/// The schema of a file. Editors of TOML know draft 7.
+/// The schema of a file. TOML editors support draft 7.
 pub(super) fn schema<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft07().for_deserialize();
     settings.inline_subschemas = true;
@@ -16,7 +16,7 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
     RecursiveTransform(fit_to_toml).transform(&mut schema);
     let mut ordered = Map::new();
     if let Value::Object(schema) = schema.to_value() {
-        // What it is comes before what it says.
+        // The description comes before the contents.
         let (first, rest): (Map<_, _>, Map<_, _>) = schema
             .into_iter()
             .partition(|(key, _)| matches!(key.as_str(), "$schema" | "title" | "description"));
@@ -26,7 +26,7 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
     Value::Object(ordered)
 }
 
-/// TOML has no null, and a number has to fit where it goes.
+/// TOML has no null, and numbers must fit their types.
 fn fit_to_toml(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else {
         return;
@@ -59,13 +59,13 @@ fn fit_to_toml(schema: &mut Schema) {
             object.insert("format".to_owned(), format);
         }
     }
-    // Nothing is written by this schema.
+    // The schema is only used for reading.
     object.remove("writeOnly");
-    // What is left out is not there; editors would offer to write it.
+    // An optional value has no default; editors would offer to insert it.
     object.remove("default");
 }
 
-/// The schema as it is kept beside the documentation.
+/// The schema as it is stored with the documentation.
 pub(crate) fn schema_text() -> String {
     let mut schema = Schema::try_from(schema::<AgentFile>()).unwrap_or_default();
     let without_formats = |schema: &mut Schema| drop(schema.remove("format"));

@@ -9,7 +9,7 @@ use crate::mcp::{Listed, Noted};
 /// Parts of the names of variables that hold secrets.
 const SECRET: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSW", "CREDENTIAL"];
 
-/// The servers, if there are any.
+/// Checks the servers; `None` if there are none.
 pub(super) fn check(check: &mut Check<'_>, mut servers: IndexMap<String, Listed>) -> Option<Noted> {
     for (name, server) in &mut servers {
         let pointer = below("/mcp", name);
@@ -18,7 +18,7 @@ pub(super) fn check(check: &mut Check<'_>, mut servers: IndexMap<String, Listed>
         let Some(command) = &mut server.command else {
             continue;
         };
-        // A program with a path is a file, and files are looked for beside the agent.
+        // A program with a path is a file, relative to the agent file.
         if command.contains(['/', '\\']) && !command.starts_with("${") {
             *command = check.folder.join(&*command).to_string_lossy().into_owned();
         }
@@ -29,7 +29,7 @@ pub(super) fn check(check: &mut Check<'_>, mut servers: IndexMap<String, Listed>
 }
 
 impl Check<'_> {
-    /// A server is started or reached, and has what belongs to that.
+    /// A server is either started or reached over HTTP, and has only the keys for that.
     fn ways(&mut self, pointer: &str, entry: &Listed) {
         match (&entry.command, &entry.url) {
             (Some(_), Some(_)) => {
@@ -67,14 +67,14 @@ impl Check<'_> {
         self.wrong_key(&below(pointer, key), message);
     }
 
-    /// The log of a run notes its servers, and it holds no secrets.
+    /// The log of a run notes its servers, but no secrets.
     fn secrets(&mut self, pointer: &str, entry: &Listed) {
         let is_variable = |value: &str| value.contains("${");
         for (name, value) in &entry.headers {
             if !is_variable(value) {
                 let message = format!(
-                    "the value of a header comes from a variable, such as \"${{NAME}}\": the run \
-                     notes what is written here, so `{name}` would be in its log"
+                    "write the value of a header as a variable, such as \"${{NAME}}\": the run notes what is \
+                     written here, so `{name}` would be in its log"
                 );
                 self.wrong(&below(&below(pointer, "headers"), name), message);
             }

@@ -1,4 +1,4 @@
-//! Whether a file has the shape that the schema asks for, in words that say what to write.
+//! Checks a file against the schema, with messages that say what to write.
 
 use enact::signature::instead;
 use enact::tool::builtin::Web;
@@ -13,10 +13,10 @@ use super::source::{Source, below};
 use crate::args::{Time, TimeBudget};
 use crate::local;
 
-/// What is wrong with a text that has to mean something.
+/// Checks a text, and returns the problem with it.
 type Format = fn(&str) -> Result<(), String>;
 
-/// How texts are read, by the `format` that the schema names.
+/// The checks for texts, by the `format` in the schema.
 pub(super) const FORMATS: [(&str, Format); 7] = [
     ("address", |text| {
         match text.starts_with("http://") || text.starts_with("https://") {
@@ -38,8 +38,8 @@ pub(super) const FORMATS: [(&str, Format); 7] = [
         match begins && text.chars().all(is_part) {
             true => Ok(()),
             false => Err(
-                "give the name of a variable of the environment, such as DOOR_PASSWORD, \
-                          and not its value"
+                "give the name of an environment variable, such as DOOR_PASSWORD, \
+                 and not its value"
                     .to_owned(),
             ),
         }
@@ -50,13 +50,13 @@ fn told<T, E: std::fmt::Display>(read: Result<T, E>) -> Result<(), String> {
     read.map(drop).map_err(|error| error.to_string())
 }
 
-/// What the schema says of a file.
+/// The result of the check against the schema.
 pub(super) struct Shape {
-    /// Everything that it has against the shape: what the file means is not known then.
+    /// Structural problems. If there are any, the file can't be interpreted.
     pub(super) problems: Vec<Problem>,
-    /// Everything that it has against single texts.
+    /// Problems with single texts.
     pub(super) misworded: Vec<Problem>,
-    /// The values, without times that cannot be read.
+    /// The values, without durations that can't be parsed.
     pub(super) value: Value,
 }
 
@@ -103,7 +103,7 @@ impl Teller<'_> {
             }
             ValidationErrorKind::AnyOf { context }
             | ValidationErrorKind::OneOfNotValid { context } => {
-                // The form that was meant is the one of this type.
+                // Report the form that matches the type of the value.
                 let of_type = context.iter().find(|branch| {
                     let here = |inner: &&ValidationError<'_>| {
                         inner.instance_path().as_str() == path && type_of(inner).is_some()
@@ -160,7 +160,7 @@ impl Teller<'_> {
         self.shape.problems.push(self.source.at(path, message));
     }
 
-    /// What may stand in the place of an unknown key.
+    /// What can replace an unknown key.
     fn known(&self, error: &ValidationError<'_>, name: &str) -> String {
         let keyword = error.schema_path().as_str();
         let table = keyword.rsplit_once('/').map_or("", |(table, _)| table);
@@ -175,7 +175,7 @@ impl Teller<'_> {
     }
 }
 
-/// The type that was expected, if that is what is wrong.
+/// The expected type, if the type is the problem.
 fn type_of(error: &ValidationError<'_>) -> Option<String> {
     match error.kind() {
         ValidationErrorKind::Type { kind } => Some(spoken(kind)),

@@ -1,4 +1,4 @@
-//! The text of an agent file as values, and where in the text each of them is.
+//! The text of an agent file as values, with the position of each value.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::problem::Problem;
 
-/// A file that was read. Values are named by JSON pointers, such as `/limits/max_iterations`.
+/// A file that has been read. Values are named by JSON pointers, such as `/limits/max_iterations`.
 #[derive(Debug)]
 pub(super) struct Source {
     path: PathBuf,
@@ -18,12 +18,12 @@ pub(super) struct Source {
     pub(super) value: Value,
     values: HashMap<String, Range<usize>>,
     keys: HashMap<String, Range<usize>>,
-    /// What cannot be read, and from which byte on.
+    /// What cannot be parsed, with its byte offset.
     wrong: Vec<(usize, String)>,
 }
 
 impl Source {
-    /// Reads the text, and adds what is wrong with its syntax to the problems.
+    /// Parses the text, and adds syntax errors to the problems.
     pub(super) fn read(path: &Path, text: String, problems: &mut Vec<Problem>) -> Self {
         let mut source = Self {
             path: path.to_owned(),
@@ -37,7 +37,7 @@ impl Source {
         let line = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count();
         for error in errors {
             let start = error.span().unwrap_or_default().start;
-            // What follows in the same line follows from it.
+            // Later errors in the same line are consequences of the first.
             let last = source.wrong.last();
             if last.is_none_or(|(last, _)| line(*last) != line(start)) {
                 source.wrong.push((start, error.message().to_owned()));
@@ -84,7 +84,7 @@ impl Source {
                     None => unfit("give a finite number"),
                 }
             }
-            // A date is a text, as in JSON.
+            // Dates are texts, as in JSON.
             DeValue::Datetime(date) => Value::String(date.to_string()),
             DeValue::Array(list) => {
                 let list = list.iter().enumerate();
@@ -115,8 +115,8 @@ impl Source {
         }
     }
 
-    /// A problem within a text, so many characters from its beginning; at the beginning where the
-    /// text is not written as it is read.
+    /// A problem within a text, at a character offset from its start; at the start if the text contains
+    /// escapes.
     pub(super) fn within(
         &self,
         pointer: &str,

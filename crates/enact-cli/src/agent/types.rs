@@ -13,7 +13,7 @@ use super::source::below;
 type Entries = IndexMap<String, TypeEntry>;
 
 impl Check<'_> {
-    /// The types of the file. One that is wrong is any value, so that the rest can be checked.
+    /// The types of the file. An invalid one becomes `any`, so that the rest can be checked.
     pub(super) fn types(&mut self, entries: &Entries) -> Types {
         let mut types = Types::new();
         let mut open: Vec<(&String, &TypeEntry)> = Vec::new();
@@ -23,7 +23,7 @@ impl Check<'_> {
                 Err(error) => self.wrong_key(&below("/types", name), error.message()),
             }
         }
-        // A type may come before those that it names.
+        // A type can precede the types that it refers to.
         loop {
             let before = open.len();
             open.retain(|(name, entry)| match self.named(name, entry, &types) {
@@ -56,7 +56,7 @@ impl Check<'_> {
         types
     }
 
-    /// Whether a type names another, directly or through others.
+    /// Whether a type refers to another, directly or through others.
     fn leads_to(
         &self,
         from: &str,
@@ -124,13 +124,13 @@ impl Check<'_> {
         Type::object(read).map_err(|error| vec![self.source.at_key(&at, error.message())])
     }
 
-    /// The type that a text of the file spells.
+    /// Parses the type in a text of the file.
     pub(super) fn ty(&self, pointer: &str, text: &str, types: &Types) -> Result<Type, Problem> {
         Type::parse_with(text, types)
             .map_err(|error| self.within(pointer, &error, error.message().to_owned()))
     }
 
-    /// What a text cannot be read as, from one of its columns on.
+    /// A problem with a text, from one of its columns on.
     pub(super) fn within(&self, pointer: &str, error: &SignatureError, message: String) -> Problem {
         let column = error.column().unwrap_or(1);
         self.source.within(pointer, column - 1, message)

@@ -1,4 +1,4 @@
-//! The flags that say what an agent is, shared by the commands that begin runs.
+//! Flags that describe an agent, shared by the commands that start runs.
 
 use std::path::PathBuf;
 
@@ -11,26 +11,25 @@ use super::{
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
-    /// The file that says what the agent is, instead of a signature; flags win over it. `enact init`
-    /// writes one.
+    /// Agent file, instead of a signature; flags override it. `enact init` creates one.
     #[arg(long = "agent", id = "agent_file", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 
-    /// The model to ask: PROVIDER::MODEL, such as anthropic::claude-sonnet-4-5, or a name alone on
-    /// the server of `--base-url`. Given again: the model that is asked when those before it fail.
-    /// Unless given: ENACT_MODEL, the agent file, a key in the environment, a local server.
+    /// Model to use: PROVIDER::MODEL, such as anthropic::claude-sonnet-4-5, or the name of a model on
+    /// the server of `--base-url`. Repeat the flag to add fallback models, tried in order [default:
+    /// ENACT_MODEL, the agent file, a key in the environment, or a local server].
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Vec<String>,
 
     #[command(flatten)]
     pub(crate) asking: Asking,
 
-    /// What to do, in your words, instead of the default instructions.
+    /// Instructions for the model [default: generated from the field names].
     #[arg(long, value_name = "TEXT")]
     pub(crate) instructions: Option<String>,
 
-    /// Go on from an earlier conversation: what `--json` printed, its `history`, a list of chat
-    /// messages, or a flat trajectory map.
+    /// Continue an earlier conversation: the output of `--json`, its `history`, a list of chat messages,
+    /// or a flat trajectory.
     #[arg(long, value_name = "FILE")]
     pub(crate) history: Option<PathBuf>,
 
@@ -43,7 +42,7 @@ pub(crate) struct AgentArgs {
     #[command(flatten)]
     pub(crate) recording: RecordingArgs,
 
-    /// Answer the first request with the first recorded reply, and so on, whatever is asked.
+    /// Reply in recorded order, whatever the request.
     #[arg(long, requires = "replay")]
     pub(crate) replay_loosely: bool,
 

@@ -1,4 +1,4 @@
-//! The options of how models are asked.
+//! The options for requests to models.
 
 use std::path::PathBuf;
 
@@ -10,66 +10,65 @@ use serde::{Deserialize, Serialize};
 
 use super::reasoning::ADAPTERS;
 
-/// How models are asked: said by a file or by flags, and noted with the run.
+/// How models are asked: set by a file or by flags, and noted with the run.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Asking {
-    /// The server for models that are named without a provider: any that speaks OpenAI's chat
-    /// completions; OPENAI_BASE_URL unless given.
+    /// Server for models without a provider; any with OpenAI's chat completions API [default:
+    /// OPENAI_BASE_URL, else OpenAI].
     #[arg(long, value_name = "URL")]
     #[schemars(
-        description = "The server for models that are named without a provider: any that speaks \
-                       OpenAI's chat\ncompletions.",
+        description = "Server for models without a provider; any with OpenAI's chat completions API\n\
+                       [default: OPENAI_BASE_URL, else OpenAI].",
         extend("format" = "address")
     )]
     #[serde(serialize_with = "crate::models::store_address")]
     pub(crate) base_url: Option<String>,
 
-    /// How the task is put into words: auto, native, json, chat, xml or tagged.
+    /// Prompt format: auto, native, json, chat, xml or tagged [default: auto].
     #[arg(long, value_name = "NAME")]
     #[schemars(
-        description = "How the task is put into words.",
+        description = "Prompt format [default: \"auto\"].",
         extend("enum" = ADAPTERS)
     )]
     pub(crate) adapter: Option<String>,
 
-    /// Find out again what the model can do, for `auto`, although it is remembered.
+    /// Probe the capabilities of the model again, even if they are stored.
     #[arg(long = "probe", conflicts_with = "no_probe")]
     #[serde(skip)]
     pub(crate) probe_again: bool,
 
-    /// Do not find out what the model can do, where it is not remembered: trust that it calls tools;
-    /// ENACT_PROBE=off says the same.
+    /// Don't probe the model; if no result is stored, assume that it calls tools. ENACT_PROBE=off does
+    /// the same.
     #[arg(long)]
     #[serde(skip)]
     pub(crate) no_probe: bool,
 
-    /// Whether it may be found out what the model can do, for the adapter `auto`; true unless given.
+    /// Whether the adapter `auto` may probe the model [default: true].
     #[arg(skip)]
     pub(crate) probe: Option<bool>,
 
-    /// How the agent comes to its outputs.
+    /// How the agent returns its outputs.
     #[arg(long, value_parser = completion())]
     #[schemars(
         with = "Option<String>",
-        description = "How the agent comes to its outputs: `submit` hands them in by a tool, \
-                       `finish` has them\nextracted.",
+        description = "How the agent returns its outputs: `submit` calls a tool, `finish` extracts them \
+                       afterwards\n[default: \"submit\"].",
         extend("enum" = ["submit", "finish"])
     )]
     pub(crate) completion: Option<Completion>,
 }
 
-/// What bounds the replies of models, and how fast they are asked for.
+/// Limits for replies and requests.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Replies {
-    /// Sampling temperature.
+    /// Sampling temperature [default: the server's].
     #[arg(long, value_name = "T", value_parser = temperature)]
     #[schemars(range(min = 0))]
     pub(crate) temperature: Option<f64>,
 
-    /// How many tokens a reply may have; 8192 unless given, and no limit of ours at the hosted APIs of
-    /// providers.
+    /// Tokens per reply [default: 8192; the provider's limit at hosted APIs].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[schemars(range(min = 1))]
     pub(crate) max_tokens: Option<u32>,
@@ -88,33 +87,33 @@ pub(crate) struct Replies {
     pub(crate) pace: Pace,
 }
 
-/// How fast models may be asked, and what is kept of their replies.
+/// Rate limits and the reply cache.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Pace {
-    /// How often a model may be asked in a minute.
+    /// Requests per minute to each model [default: unlimited].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[schemars(range(min = 1))]
     pub(crate) requests_per_minute: Option<u32>,
 
-    /// How many requests to a model may be under way at a time.
+    /// Concurrent requests to each model [default: unlimited].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     #[schemars(range(min = 1))]
     pub(crate) concurrent_requests: Option<u32>,
 
-    /// Keep replies in this folder, and give them again to the same request.
+    /// Store replies in this directory, and reuse them for identical requests.
     #[arg(long, value_name = "DIR")]
     #[schemars(
-        description = "A folder to keep replies in, which are given again to the same request."
+        description = "Directory that stores replies, to reuse them for identical requests."
     )]
     pub(crate) cache: Option<PathBuf>,
 }
 
 fn completion() -> impl TypedValueParser<Value = Completion> {
     let submit =
-        PossibleValue::new("submit").help("It hands the outputs in by a tool, the default");
+        PossibleValue::new("submit").help("Submit the outputs through the `submit` tool (default)");
     let finish =
-        PossibleValue::new("finish").help("It says when it is done, and the outputs are extracted");
+        PossibleValue::new("finish").help("Call `finish` when done; the outputs are extracted");
     PossibleValuesParser::new([submit, finish]).map(|name| match name.as_str() {
         "finish" => Completion::Finish,
         _ => Completion::Submit,

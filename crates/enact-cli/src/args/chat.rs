@@ -5,9 +5,9 @@ use clap::Args;
 use super::{AgentArgs, OutputArgs};
 
 const CHAT_EXAMPLES: &str = "\
-Each line you type is a turn, and goes to the first input of the signature. Inputs that have a
-default are not asked for; further ones that have none are asked for by name. Lines that begin
-with `/` are commands: /help lists them. `@notes.txt` in a line adds the content of the file.
+Each line you type is a turn, and becomes the first input of the signature. Inputs with a default
+are not asked for; other inputs are asked for by name. Lines that start with `/` are commands:
+/help lists them. `@notes.txt` in a line adds the content of the file.
 
 Examples:
   enact chat --tools calculator
@@ -17,15 +17,15 @@ Examples:
   enact chat --history saved.json
 
 Exit codes:
-  0  you left                           3  without a terminal: a turn waits for a person
+  0  you quit                           3  without a terminal: a turn waits for an answer
   1  it was interrupted                 2  the command is wrong
 
-OPENAI_API_KEY holds the key, if the server wants one.";
+OPENAI_API_KEY holds the key, if the server needs one.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CHAT_EXAMPLES)]
 pub(crate) struct ChatArgs {
-    /// What goes in and what must come out in every turn; "question -> answer" unless given.
+    /// Inputs and outputs of each turn [default: "question -> answer"].
     #[arg(conflicts_with = "agent_file")]
     pub(crate) signature: Option<String>,
 

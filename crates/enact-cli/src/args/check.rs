@@ -1,4 +1,4 @@
-//! The flags about agent files.
+//! Flags for agent files.
 
 use std::path::PathBuf;
 
@@ -6,26 +6,27 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Where to write it, with agent.schema.json for editors beside it. No file is replaced.
+    /// File to create. agent.schema.json, for editors, is written beside it. Existing files are not
+    /// overwritten.
     #[arg(default_value = "agent.toml")]
     pub(crate) file: PathBuf,
 }
 
 const CHECK_EXAMPLES: &str = "\
-Tells everything that is wrong, each with its line and column, and asks no model and starts no
-server. Agents that a file names are checked with it.
+Reports all mistakes with line and column, without contacting models or starting servers. Agents
+that a file refers to are checked too.
 
 Exit codes:
-  0  all is well                        2  something is wrong";
+  0  no mistakes                        2  mistakes found";
 
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub(crate) struct CheckArgs {
-    /// The agent files [default: agent.toml].
+    /// Agent files [default: agent.toml].
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Print the JSON Schema of agent files instead, for editors.
+    /// Print the JSON Schema of agent files, for editors.
     #[arg(long, conflicts_with = "files")]
     pub(crate) schema: bool,
 }

@@ -9,16 +9,16 @@ use enact_eval::dataset::Column;
 use super::AgentArgs;
 
 const EVAL_EXAMPLES: &str = "\
-DATASET is a `.csv` file, whose header names inputs and outputs, or holds one JSON object a line:
+DATASET is a `.csv` file whose header names inputs and outputs, or a file with one JSON object per line:
   {\"question\": \"6 * 7?\", \"answer\": \"42\"}
   {\"id\": \"q1\", \"inputs\": {\"question\": \"6 * 7?\"}, \"expected\": {\"answer\": \"42\"},
    \"termination\": \"success\", \"metric\": \"contains\"}
-In the second form only `inputs`, and one of `expected` and `termination`, have to be there.
+The second form requires only `inputs`, and one of `expected` and `termination`.
 
 Metrics:
   exact, normalised, contains, json_subset, judge
   numeric   also as {\"numeric\": {\"absolute\": 0.5, \"relative\": 0.01}}
-  command   as {\"command\": {\"program\": \"python3\", \"args\": [\"score.py\"]}}, with `--metric` only
+  command   as {\"command\": {\"program\": \"python3\", \"args\": [\"score.py\"]}}, only with `--metric`
 
 Examples:
   enact eval questions.jsonl --tools calculator --model llama3.1
@@ -29,10 +29,10 @@ Examples:
   enact eval compare old.json new.json
 
 Exit codes:
-  0  it ran, whatever came of it        3  it was interrupted: the same command goes on
-  1  less than `--min-accuracy`         2  the command or the dataset is wrong
+  0  finished, whatever the results     3  interrupted: run the same command to continue
+  1  accuracy below `--min-accuracy`    2  the command or the dataset is wrong
 
-OPENAI_API_KEY holds the key, if the server wants one.";
+OPENAI_API_KEY holds the key, if the server needs one.";
 
 #[derive(Debug, Args)]
 #[command(
@@ -44,43 +44,43 @@ pub(crate) struct EvalArgs {
     #[command(subcommand)]
     pub(crate) command: Option<EvalCommand>,
 
-    /// The examples: a file of JSON lines.
+    /// Dataset: a CSV file, or a file of JSON lines.
     #[arg(required = true)]
     pub(crate) dataset: Option<PathBuf>,
 
-    /// What goes in and what must come out in every example; "question -> answer" unless given.
+    /// Inputs and outputs of each example [default: "question -> answer"].
     #[arg(long, value_name = "SIGNATURE", conflicts_with = "agent_file")]
     pub(crate) signature: Option<String>,
 
-    /// Columns of a flat dataset that hold inputs, as NAME or FIELD=COLUMN; others are left out [default:
+    /// Input columns of a flat dataset, as NAME or FIELD=COLUMN; other columns are ignored [default:
     /// those named like fields].
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = column)]
     pub(crate) inputs: Vec<Column>,
 
-    /// Columns that hold expected outputs, written in the same way.
+    /// Columns with expected outputs, in the same format.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = column)]
     pub(crate) outputs: Vec<Column>,
 
-    /// How answers are compared with what is expected, where a line does not say: a name, or a
-    /// JSON object of a name and its options.
+    /// Metric for examples that don't set their own: a name, or a JSON object with a name and its
+    /// options.
     #[arg(long, value_name = "METRIC", default_value = "exact", value_parser = metric)]
     pub(crate) metric: Metric,
 
-    /// A model, named as `--model` names them, that judges answers under the metric `judge`, and
-    /// whether thoughts connect to actions.
+    /// Model that scores answers for the metric `judge`, and judges whether thoughts connect to
+    /// actions; named as for `--model`.
     #[arg(long, value_name = "NAME")]
     pub(crate) judge: Option<String>,
 
-    /// How many examples are tried at a time.
+    /// Number of examples to run at a time.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) concurrency: u16,
 
-    /// The file that results are added to as they come; beside the dataset, named after it, unless
-    /// given. What it holds is not run again.
+    /// File to append results to [default: beside the dataset, and named after it]. Examples with a
+    /// result in it are not run again.
     #[arg(long, value_name = "FILE")]
     pub(crate) results: Option<PathBuf>,
 
-    /// Forget the results so far, and start over.
+    /// Discard earlier results and start over.
     #[arg(long)]
     pub(crate) fresh: bool,
 
@@ -92,11 +92,11 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 
-    /// Write the report as a web page.
+    /// Write the report as HTML to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 
-    /// Fail if fewer answers are correct, such as 0.9.
+    /// Fail if the accuracy is lower, such as 0.9.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) min_accuracy: Option<f64>,
 
@@ -106,19 +106,19 @@ pub(crate) struct EvalArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EvalCommand {
-    /// Show two reports side by side.
+    /// Compare two reports.
     Compare(CompareArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// A report that `--json` wrote.
+    /// Report written by `--json`.
     pub(crate) first: PathBuf,
 
-    /// Another one.
+    /// Second report.
     pub(crate) second: PathBuf,
 
-    /// Write the comparison as a web page.
+    /// Write the comparison as HTML to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }

@@ -3,8 +3,8 @@
 use clap::{Args, Subcommand};
 
 const EXAMPLES: &str = "\
-Keys are kept in a file that only you can read, in the platform's config folder. A variable such as
-ANTHROPIC_API_KEY wins over a stored key.
+Keys are stored in a file that only you can read, in the platform's config directory. A variable such
+as ANTHROPIC_API_KEY takes precedence over a stored key.
 
 Examples:
   enact keys set anthropic
@@ -20,16 +20,16 @@ pub(crate) struct KeysArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysCommand {
-    /// Store the key of a provider: typed without being shown, or from a pipe.
+    /// Store the key of a provider, from a hidden prompt or a pipe.
     Set {
-        /// The provider, such as anthropic or openai.
+        /// Provider, such as anthropic or openai.
         provider: String,
     },
-    /// List the providers that have a key, without the keys.
+    /// List providers with a key, without showing the keys.
     List,
     /// Remove the stored key of a provider.
     Remove {
-        /// The provider.
+        /// Provider.
         provider: String,
     },
 }

@@ -1,20 +1,20 @@
-//! The flags about model files.
+//! Flags for model files.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 const EXAMPLES: &str = "\
-Files are GGUF files, as llama.cpp loads them. Those that are pulled lie in ENACT_MODELS, or in
-`enact/models` in the data folder of the platform; those that are added stay where they are.
+Models are GGUF files, as used by llama.cpp. Downloaded files are stored in ENACT_MODELS, or in
+`enact/models` in the platform's data directory; added files stay where they are.
 
 Examples:
   enact model pull owner/repo/file.gguf
   enact model add ~/models/small.gguf --name small
   enact run \"question -> answer\" question=\"Why?\" --model local::small
 
-HF_ENDPOINT is the address of another hub, HF_TOKEN the token for models that are not for everybody.
-To run a model inside the process, enact has to be built with `--features local`.";
+HF_ENDPOINT sets the address of another hub, HF_TOKEN an access token for gated or private models.
+Running models in the process requires a build with `--features local`.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -25,36 +25,36 @@ pub(crate) struct ModelArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    /// Fetch a model file from the Hugging Face hub; goes on where it was broken off.
+    /// Download a model file from the Hugging Face hub; resumes an interrupted download.
     Pull(PullArgs),
-    /// Register a file that is there.
+    /// Register an existing file.
     Add(AddArgs),
-    /// List the model files.
+    /// List model files.
     List(ListArgs),
-    /// Forget a model; its file is deleted if it was pulled.
+    /// Remove a model; deletes its file if it was downloaded.
     Remove(RemoveArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PullArgs {
-    /// OWNER/REPO/FILE, or OWNER/REPO if that has one model file alone.
+    /// OWNER/REPO/FILE, or OWNER/REPO if the repository contains a single model file.
     pub(crate) model: String,
 
-    /// What to call it; the name of the file without its ending unless given.
+    /// Name of the model [default: the file name without its extension].
     #[arg(long)]
     pub(crate) name: Option<String>,
 
-    /// The SHA-256 that the file must have; the one that the hub tells unless given.
+    /// SHA-256 that the file must have [default: the one that the hub reports].
     #[arg(long, value_name = "HEX")]
     pub(crate) sha256: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// The file.
+    /// Model file.
     pub(crate) file: PathBuf,
 
-    /// What to call it; the name of the file without its ending unless given.
+    /// Name of the model [default: the file name without its extension].
     #[arg(long)]
     pub(crate) name: Option<String>,
 }
@@ -68,6 +68,6 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
-    /// Its name.
+    /// Name of the model.
     pub(crate) name: String,
 }

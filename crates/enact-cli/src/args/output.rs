@@ -1,4 +1,4 @@
-//! The flags that say how a run is shown.
+//! The flags for output.
 
 use std::io::IsTerminal as _;
 
@@ -16,13 +16,13 @@ pub(crate) struct OutputArgs {
     #[arg(long, short)]
     pub(crate) quiet: bool,
 
-    /// Print text as it is: no colours, no rendered Markdown, no live line.
+    /// Print plain text: no colours, no rendered Markdown, no live line.
     #[arg(long)]
     pub(crate) plain: bool,
 }
 
 impl OutputArgs {
-    /// Where steps are shown: on standard output if that is a terminal, and otherwise not among the
+    /// Where steps are shown: on standard output if it is a terminal, and otherwise apart from the
     /// outputs that a program reads there.
     pub(crate) fn steps(self) -> Screen {
         let (out, err) = (
@@ -45,7 +45,7 @@ impl OutputArgs {
         }
     }
 
-    /// How outputs are printed: by name below the steps, and otherwise a single text by itself.
+    /// How outputs are printed: by name below the steps, or a single text by itself.
     pub(crate) fn form(self) -> Form {
         match self.quiet || !std::io::stdout().is_terminal() {
             true => Form::Bare,

@@ -1,4 +1,4 @@
-//! The options that say how an agent thinks, and what its thoughts mean.
+//! The options for reasoning and thoughts.
 
 use clap::Args;
 use clap::builder::{BoolishValueParser, PossibleValuesParser};
@@ -12,109 +12,109 @@ use serde_json::json;
 /// The names of the adapters.
 pub(crate) const ADAPTERS: [&str; 6] = ["auto", "native", "json", "chat", "xml", "tagged"];
 
-/// How the steps of an agent are put into words: said by a file or by flags, and noted with the run.
+/// How an agent reasons: set by a file or by flags, and noted with the run.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[command(next_help_heading = "Reasoning")]
 #[serde(default)]
 pub(crate) struct Reasoning {
-    /// How to think before each call; `{inputs}`, `{outputs}` and `{tools}` become names.
+    /// How to think before each call; `{inputs}`, `{outputs}` and `{tools}` are replaced with names.
     #[arg(long, value_name = "TEXT")]
     pub(crate) thought_prompt: Option<String>,
 
-    /// Ask the model how sure it is, as an output `confidence` from 0 to 1.
+    /// Add an output `confidence`, from 0 to 1.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub(crate) confidence: Option<bool>,
 
-    /// The adapter of the steps alone; that of `adapter` unless given.
+    /// Adapter for the steps only [default: the value of `adapter`].
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(ADAPTERS))]
     #[schemars(extend("enum" = ADAPTERS))]
     pub(crate) step_adapter: Option<String>,
 
-    /// The word before a thought, for the adapter `tagged`; Thought unless given.
+    /// Label for thoughts, for the adapter `tagged` [default: Thought].
     #[arg(long, value_name = "WORD")]
     pub(crate) thought_tag: Option<String>,
 
-    /// The word before a call, for the adapter `tagged`; Action unless given.
+    /// Label for calls, for the adapter `tagged` [default: Action].
     #[arg(long, value_name = "WORD")]
     pub(crate) action_tag: Option<String>,
 
-    /// The word before a result, for the adapter `tagged`; Observation unless given.
+    /// Label for results, for the adapter `tagged` [default: Observation].
     #[arg(long, value_name = "WORD")]
     pub(crate) observation_tag: Option<String>,
 }
 
-/// When a run ends by what is said, and what its thoughts have to be.
+/// How thoughts can end a run, and what they must contain.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[command(next_help_heading = "Reasoning")]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct RuleArgs {
-    /// Words in a thought that mean that the task is done. Can be given several times.
+    /// Phrase in a thought that means the task is done. Can be repeated.
     #[arg(long = "success-phrase", value_name = "TEXT")]
-    #[schemars(description = "Words in a thought that mean that the task is done.")]
+    #[schemars(description = "Phrases in a thought that mean the task is done.")]
     pub(crate) success_phrases: Vec<String>,
 
-    /// Words in a thought that mean that the task cannot be done. Can be given several times.
+    /// Phrase in a thought that means the task can't be done. Can be repeated.
     #[arg(long = "failure-phrase", value_name = "TEXT")]
-    #[schemars(description = "Words in a thought that mean that the task cannot be done.")]
+    #[schemars(description = "Phrases in a thought that mean the task can't be done.")]
     pub(crate) failure_phrases: Vec<String>,
 
-    /// Ask a model after each step with calls whether the task is done or impossible.
+    /// After each step that called tools, ask a model whether the task is done or impossible.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub(crate) judges: Option<bool>,
 
-    /// Let a model summarise observations that are too large for a prompt.
+    /// Let a model summarise observations that are too large for the prompt.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub(crate) condenses: Option<bool>,
 
-    /// Run calls of read-only tools again, although their results are known.
+    /// Run calls of read-only tools again, even if their results are known.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub(crate) reads_again: Option<bool>,
 
     #[command(flatten)]
-    #[schemars(description = "What a thought before a call has to be.")]
+    #[schemars(description = "Requirements for the thought before a call.")]
     pub(crate) thoughts: ThoughtArgs,
 
-    /// Which thoughts later prompts show: all, none, or how many of the last ones.
+    /// Thoughts to show in later prompts: all, none, or the last N [default: all].
     #[arg(long, value_name = "all|none|N", value_parser = thoughts_in_context)]
     #[schemars(
         schema_with = "thoughts_in_context_schema",
-        description = "Which thoughts later prompts show: \"all\", \"none\", or { last = 3 }."
+        description = "Thoughts in later prompts: \"all\", \"none\", or { last = 3 } [default: \"all\"]."
     )]
     pub(crate) thoughts_in_context: Option<ThoughtsInContext>,
 }
 
-/// What a thought before a call has to be.
+/// Requirements for the thought before a call.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct ThoughtArgs {
-    /// Refuse calls without a thought.
+    /// Reject calls without a thought.
     #[arg(long = "thoughts-required", value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub(crate) required: Option<bool>,
 
-    /// Refuse calls whose thought is shorter than so many characters.
+    /// Reject calls whose thought has fewer characters.
     #[arg(long = "thoughts-min-length", value_name = "N")]
     pub(crate) min_length: Option<u32>,
 
-    /// Refuse calls whose thought says nothing of the task, such as "I will use the tool".
+    /// Reject calls whose thought says nothing about the task, such as "I will use the tool".
     #[arg(long = "thoughts-substantive", value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub(crate) substantive: Option<bool>,
 
-    /// Refuse calls whose thought is the same as the last one.
+    /// Reject calls that repeat the last thought.
     #[arg(long = "thoughts-new", value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     pub(crate) new: Option<bool>,
 }
 
 impl Reasoning {
-    /// The adapter of this name, with the tags.
+    /// The adapter with this name, with the tags applied.
     pub(crate) fn adapter(&self, name: Option<&str>) -> Result<AdapterChoice, String> {
         match name {
             Some("tagged") => Ok(Tagged::new(self.tags()?).into()),
@@ -125,7 +125,8 @@ impl Reasoning {
         }
     }
 
-    /// Whether the options fit each other, the adapter and the signature: what is wrong, and with which.
+    /// Checks the options against each other, the adapter and the signature. The error contains the option
+    /// and the problem.
     pub(crate) fn check(
         &self,
         adapter: Option<&str>,
@@ -203,17 +204,17 @@ fn thoughts_in_context_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "anyOf": [
             {
-                "description": "All of them or none.",
+                "description": "All thoughts, or none.",
                 "type": "string",
                 "enum": ["all", "none"],
             },
             {
-                "description": "Those of the last steps.",
+                "description": "Thoughts of the last steps.",
                 "type": "object",
                 "additionalProperties": false,
                 "properties": {
                     "last": {
-                        "description": "Of so many steps.",
+                        "description": "Number of steps.",
                         "type": "integer",
                         "minimum": 0,
                         "maximum": u32::MAX,

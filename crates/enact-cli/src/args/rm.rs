@@ -14,11 +14,11 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = RM_EXAMPLES)]
 pub(crate) struct RmArgs {
-    /// The runs: their ids, unique endings of them, or `last` for the newest.
+    /// Runs: their ids, unique endings of ids, or `last` for the newest run.
     #[arg(value_name = "RUN", required_unless_present = "older_than")]
     pub(crate) runs: Vec<String>,
 
-    /// Runs whose last event is older than this, such as 30d, 2w or 12h.
+    /// Delete runs whose last event is older than this, such as 30d, 2w or 12h.
     #[arg(long, value_name = "AGE", conflicts_with = "runs")]
     pub(crate) older_than: Option<Age>,
 

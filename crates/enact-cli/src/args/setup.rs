@@ -1,4 +1,4 @@
-//! The flags of the commands that set a shell up.
+//! The flags of `enact completions` and `enact man`.
 
 use std::path::PathBuf;
 
@@ -14,13 +14,13 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CompletionsArgs {
-    /// The shell.
+    /// Shell to generate the script for.
     pub(crate) shell: Shell,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
-    /// Write the pages of all commands into this folder instead.
+    /// Write the pages of all commands to this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }

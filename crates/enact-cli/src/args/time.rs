@@ -1,4 +1,4 @@
-//! Times as people write them, such as `90s` or `2h`.
+//! Durations as people write them, such as `90s` or `2h`.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A time longer than nothing. Files and flags say it in words, the note of a run exactly.
+/// A duration above zero. Written as text in files and flags, and exactly in the note of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Written", into = "Duration")]
 #[schemars(with = "String", extend("format" = "span"))]
 pub(crate) struct Time(pub(crate) Duration);
 
-/// How old something is, in days or weeks as well.
+/// An age, which can be given in days or weeks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Age(pub(crate) Duration);
 
@@ -36,7 +36,7 @@ impl FromStr for Age {
     }
 }
 
-/// How long a run may work; `None` for no limit.
+/// The time limit of a run; `None` for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 #[schemars(with = "String", extend("format" = "budget"))]
@@ -61,7 +61,7 @@ impl FromStr for Time {
     }
 }
 
-/// A time, or `none` or 0 for no limit.
+/// A duration, or `none` or 0 for no limit.
 impl FromStr for TimeBudget {
     type Err = String;
 

@@ -1,4 +1,4 @@
-//! The options that say which tools are handed over, and the flags of `enact tools`.
+//! The options for built-in tools, and the flags of `enact tools`.
 
 use std::path::PathBuf;
 
@@ -10,31 +10,31 @@ use serde::{Deserialize, Serialize};
 use super::McpArgs;
 use crate::tools::Reach;
 
-/// Which built-in tools an agent has, and under which rules: said by a file or by flags, and noted
-/// with the run.
+/// The built-in tools of an agent and their rules: set by a file or by flags, and noted with the
+/// run.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct ToolArgs {
-    /// Tools to hand over: ask_user (asks you), calculator, current_time, note, http_get (with
-    /// `--allow-host`), shell (with `--shell-folder`), and those of `--files`; `enact tools` lists
-    /// them.
+    /// Built-in tools to use: ask_user (asks you), calculator, current_time, note, http_get (with
+    /// `--allow-host`), shell (with `--shell-folder`), and the file tools of `--files`; `enact tools`
+    /// lists them.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     #[schemars(
-        description = "Built-in tools to hand over.",
+        description = "Built-in tools to use.",
         extend("items" = {"type": "string", "enum": ([NAMES, SET_UP_TOOL_NAMES].concat())})
     )]
     pub(crate) tools: Vec<String>,
 
-    /// A folder to work in, and not to leave. Hands over list_files, read_file, search_files,
+    /// Directory for the file tools; they can't leave it. Adds list_files, read_file, search_files,
     /// write_file, append_file and edit_file, unless `--tools` names some of them.
     #[arg(long, value_name = "DIR")]
     #[schemars(
-        description = "A folder to work in, and not to leave. Hands over all tools for files, unless \
+        description = "Directory for the file tools; they can't leave it. Adds all file tools, unless \
                        `tools` names\nsome of them."
     )]
     pub(crate) files: Option<PathBuf>,
 
-    /// Let these tools run unasked, whatever they say of themselves.
+    /// Run these tools without asking.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     #[serde(skip)]
     pub(crate) allow: Vec<String>,
@@ -50,24 +50,24 @@ pub(crate) struct ToolArgs {
 }
 
 impl ToolArgs {
-    /// The names of the built-in tools that are handed over.
+    /// The names of the built-in tools to use.
     pub(crate) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.tools.iter().map(String::as_str).collect();
-        // A folder without a word on how to use it is there to be used.
+        // A directory without any named file tool adds them all.
         if self.files.is_some() && !names.iter().any(|name| FILE_TOOL_NAMES.contains(name)) {
             names.extend(FILE_TOOL_NAMES);
         }
         names
     }
 
-    /// The folders of the tools.
+    /// The directories of the tools.
     pub(crate) fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let shell = self.reach.shell.iter_mut();
         let folder = shell.filter_map(|shell| shell.folder.as_mut());
         self.files.iter_mut().chain(folder)
     }
 
-    /// The same without the blanks that were typed around names.
+    /// A copy without blanks around names.
     pub(crate) fn trimmed(&self) -> Self {
         let mut trimmed = self.clone();
         let Reach { http_get, shell } = &mut trimmed.reach;
@@ -84,8 +84,8 @@ impl ToolArgs {
 }
 
 const EXAMPLES: &str = "\
-Without an agent file, `--tools`, `--files` and servers it lists all built-in tools. An agent.toml in
-this folder is used unless `--agent` names another file.
+Without an agent file, `--tools`, `--files` or MCP servers, all built-in tools are listed. An
+agent.toml in the current directory is used unless `--agent` names another file.
 
 Examples:
   enact tools
@@ -93,12 +93,12 @@ Examples:
   enact tools --tools shell --shell-folder . --allow shell
   enact tools --mcp \"npx -y @modelcontextprotocol/server-memory\" --json
 
-Exit codes: 0 listed, 1 a server cannot be used, 2 the command is wrong";
+Exit codes: 0 listed, 1 a server can't be used, 2 the command is wrong";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ToolsArgs {
-    /// The tools of the agent of this file; flags win over it.
+    /// Agent file whose tools are listed; flags override it.
     #[arg(long = "agent", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 

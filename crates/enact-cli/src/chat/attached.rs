@@ -1,4 +1,4 @@
-//! Files that a line names with `@`.
+//! Files that a line adds with `@`.
 
 use std::io::Read as _;
 
@@ -7,19 +7,19 @@ use serde_json::Value;
 use crate::completion::expanded;
 use crate::run::picture;
 
-/// The most bytes of a file: a model reads no more at once.
+/// The maximum size of a file in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 /// The most bytes of an image.
 const MAX_IMAGE_BYTES: u64 = 20 * 1024 * 1024;
 /// What may follow the name of a file in a sentence.
 const PUNCTUATION: [char; 9] = ['.', ',', ';', ':', '!', '?', ')', '"', '\''];
 
-/// A line with the files that it names.
+/// A line with the contents of its files.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Message {
-    /// What was typed, and after it the contents.
+    /// The typed text, followed by the contents.
     pub(super) text: String,
-    /// The names of the files, with how many characters they have.
+    /// The names of the files, with their lengths in characters.
     pub(super) files: Vec<(String, usize)>,
     /// The images that it names, by file.
     pub(super) images: Vec<(String, Value)>,
@@ -31,7 +31,7 @@ enum Content {
     Image(Value),
 }
 
-/// Reads the files that a line names. `@@` stands for `@`.
+/// Reads the files in a line. `@@` stands for `@`.
 pub(super) fn read(line: &str) -> Result<Message, String> {
     let (mut typed, mut contents) = (String::new(), String::new());
     let (mut files, mut images) = (Vec::new(), Vec::new());
@@ -71,7 +71,7 @@ pub(super) fn read(line: &str) -> Result<Message, String> {
     })
 }
 
-/// The first word. A blank after a backslash belongs to it.
+/// The first word. A space after a backslash is part of it.
 fn word(text: &str) -> &str {
     let mut before = ' ';
     let end = text.find(|character: char| {
@@ -91,7 +91,7 @@ fn file(word: &str) -> Result<(String, Content), String> {
         false if exists(bare) => bare,
         false => {
             return Err(format!(
-                "there is no file `{whole}`: nothing was sent; `@@{word}` says `@{word}` to the \
+                "file `{whole}` not found: nothing was sent; `@@{word}` sends `@{word}` to the \
                  model"
             ));
         }
@@ -100,7 +100,7 @@ fn file(word: &str) -> Result<(String, Content), String> {
     let cannot = |problem: &str| format!("`{name}` {problem}: nothing was sent");
     let unreadable = |error: std::io::Error| cannot(&format!("cannot be read ({error})"));
     if !path.is_file() {
-        return Err(cannot("is no file"));
+        return Err(cannot("is not a file"));
     }
     let mut bytes = Vec::new();
     std::fs::File::open(&path)
@@ -146,7 +146,7 @@ mod tests {
             assert!(problem.contains("nothing was sent"), "{problem}");
         }
         let problem = read(&format!("@{}", folder.path().display())).unwrap_err();
-        assert!(problem.contains("is no file"), "{problem}");
+        assert!(problem.contains("is not a file"), "{problem}");
     }
 
     #[test]

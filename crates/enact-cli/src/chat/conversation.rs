@@ -1,4 +1,4 @@
-//! What was said so far, as far as it counts.
+//! The turns of a conversation so far.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use enact::run::Entry;
 use enact::{History, Values};
 use serde_json::Value;
 
-/// The turns that the model is told of. Forgetting one does not touch the run that it was.
+/// The turns that the model sees. Removing one doesn't change its stored run.
 #[derive(Debug, Default)]
 pub(super) struct Conversation {
     history: History,
@@ -27,20 +27,20 @@ impl Conversation {
         &self.history
     }
 
-    /// How many turns there are.
+    /// The number of turns.
     pub(super) fn turns(&self) -> usize {
         let entries = self.history.entries().iter();
         entries.filter(|entry| opening(entry).is_some()).count()
     }
 
-    /// Forgets the last turn and gives what it began with. A history only grows, so what stands
-    /// before its last turn is the history as it was then.
+    /// Removes the last turn and returns its first input. A history only grows, so everything before its
+    /// last turn is the history at that time.
     pub(super) fn undo(&mut self) -> Option<String> {
         let (said, _) = self.take_back()?;
         Some(said)
     }
 
-    /// The same, but gives the inputs of the turn; none for a turn that began in words of another
+    /// Like `undo`, but returns the inputs of the turn; none for a turn from another
     /// program.
     pub(super) fn take_back(&mut self) -> Option<(String, Option<Values>)> {
         let entries = self.history.entries();
@@ -58,7 +58,7 @@ impl Conversation {
     }
 }
 
-/// What a person said, if the entry begins a turn.
+/// The text of the user, if the entry starts a turn.
 fn opening(entry: &Entry) -> Option<String> {
     match entry {
         Entry::Inputs { values } => Some(match values.values().next() {
@@ -74,7 +74,7 @@ fn opening(entry: &Entry) -> Option<String> {
     }
 }
 
-/// Writes a history to a file, which `--history` reads, and gives its whole path.
+/// Writes a history to a file, for `--history`, and returns its absolute path.
 pub(super) fn save(history: &History, file: &Path, replaces: bool) -> Result<PathBuf, String> {
     let write = || -> io::Result<PathBuf> {
         let text = serde_json::to_string(history)?;
@@ -95,7 +95,7 @@ pub(super) fn save(history: &History, file: &Path, replaces: bool) -> Result<Pat
         let place = file.display();
         match error.kind() {
             io::ErrorKind::AlreadyExists => {
-                format!("`{place}` is there already: name another file, or `/save! {place}`")
+                format!("`{place}` already exists: name another file, or `/save! {place}`")
             }
             _ => format!("`{place}` cannot be written: {error}"),
         }
@@ -145,7 +145,7 @@ mod tests {
         let kept = conversation(json!([{"type": "inputs", "values": {"q": "x"}}]));
         assert_eq!(save(kept.history(), &file, false), Ok(file.clone()));
         let problem = save(&History::new(), &file, false).unwrap_err();
-        assert!(problem.contains("is there already"), "{problem}");
+        assert!(problem.contains("already exists"), "{problem}");
         let read = || std::fs::read_to_string(&file).unwrap();
         assert_eq!(
             serde_json::from_str::<History>(&read()).unwrap(),

@@ -1,4 +1,4 @@
-//! Where the lines of a conversation come from.
+//! Reads the lines of a conversation.
 
 use std::path::PathBuf;
 
@@ -10,17 +10,17 @@ use crate::line::{self, Line};
 use crate::person::Person;
 use crate::view::{Ink, Narrator, Screen, Stream};
 
-/// Whoever types.
+/// The source of lines.
 #[derive(Debug)]
 pub(super) enum Lines {
-    /// A person at a terminal, with a prompt and editing.
+    /// A terminal, with a prompt and editing.
     Terminal(Editor),
-    /// A pipe or a file: lines, and nothing else.
+    /// A pipe or a file.
     Pipe,
 }
 
 impl Lines {
-    /// At the terminal. Lines of earlier times are recalled from the file.
+    /// Reads from the terminal. The file stores earlier lines.
     pub(super) fn at_terminal(file: Option<PathBuf>) -> Result<Self, Failure> {
         Ok(Self::Terminal(Editor::start(file, &COMMANDS)?))
     }
@@ -29,7 +29,7 @@ impl Lines {
         matches!(self, Self::Terminal(_))
     }
 
-    /// Where steps are told: not among the outputs, where a program reads those.
+    /// Where steps are shown: apart from the outputs if a program reads those.
     pub(super) fn stream_of_steps(&self) -> Stream {
         match self {
             Self::Terminal(_) => Stream::Stdout,
@@ -37,7 +37,7 @@ impl Lines {
         }
     }
 
-    /// Who is asked when a tool wants it.
+    /// Who answers the questions of tools.
     pub(super) fn person(&self, narrator: &Narrator) -> Person {
         match self {
             Self::Terminal(editor) => Person::Talking(editor.clone()),

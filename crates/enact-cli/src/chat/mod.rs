@@ -29,12 +29,12 @@ use crate::trust::{self, Consent};
 use crate::view::{Ink, Narrator, Outputs, Screen, Stream, text};
 use crate::{agent, interrupt, store};
 
-/// What is asked and answered where nothing else was said.
+/// The default signature.
 const USUAL: &str = "question -> answer";
-/// What a run notes that is a turn of a conversation.
+/// The note in runs that are turns of a conversation.
 const NOTE: &str = "chat";
 
-/// Holds a conversation.
+/// Runs a conversation.
 pub(crate) async fn execute(args: &ChatArgs) -> Result<Exit, Failure> {
     let mut chat = Chat::open(args).await?;
     let exit = chat.hold().await;
@@ -42,19 +42,19 @@ pub(crate) async fn execute(args: &ChatArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// A conversation and what it needs.
+/// A conversation and its state.
 struct Chat {
     setup: Setup,
     conversation: Conversation,
-    /// The inputs that are asked for in every turn.
+    /// The inputs that are asked for in each turn.
     asked: Vec<String>,
     lines: Lines,
-    /// The last turn, as far as it came.
+    /// The last turn, even if it didn't finish.
     last: Option<Run>,
-    /// The inputs of the last turn, if it did not become part of the conversation.
+    /// The inputs of the last turn, if it was not added to the conversation.
     lost: Option<Values>,
     spent: Spent,
-    /// Where answers to commands go.
+    /// Where the output of commands goes.
     screen: Screen,
     output: OutputArgs,
 }
@@ -82,7 +82,7 @@ impl Chat {
         setup.notes.insert(NOTE.to_owned(), true.into());
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let (lines, stream) = if is_terminal {
-            // The memory of what was typed is kept beside the runs.
+            // The history of typed lines is stored beside the runs.
             let file = store::path(&args.agent.store)?.map(|runs| {
                 let mut file = runs.into_os_string();
                 file.push(".chat-history");
@@ -94,7 +94,7 @@ impl Chat {
         };
         let history = match &earlier {
             Some(run) if run.outputs().is_some() => run.history(),
-            // A turn without an answer is no part of the conversation.
+            // A turn without outputs is not part of the conversation.
             Some(run) => run.started().history.clone(),
             None => setup.history.clone(),
         };
@@ -123,13 +123,13 @@ impl Chat {
         screen.line(&format!("{title}: {arrow}, answered by {model}"));
         let turns = self.conversation.turns();
         if turns > 0 {
-            screen.line(&format!("It goes on after {}.", counted(turns)));
+            screen.line(&format!("Continuing after {}.", counted(turns)));
         }
-        let how = "/help tells the commands, Ctrl-D leaves.";
+        let how = "/help lists commands, Ctrl-D quits.";
         screen.line(&format!("{}\n", screen.paint(Ink::Quiet, how)));
     }
 
-    /// Takes turns until somebody leaves.
+    /// Takes turns until the user quits.
     async fn hold(&mut self) -> Exit {
         let mut is_leaving = false;
         loop {
@@ -141,7 +141,7 @@ impl Chat {
                 Line::Interrupted if !self.lines.is_terminal() => return Exit::Failed,
                 Line::Interrupted if is_leaving => return Exit::Success,
                 Line::Interrupted => {
-                    self.tell("Ctrl-C again leaves, and so does Ctrl-D.");
+                    self.tell("press Ctrl-C again or Ctrl-D to quit");
                     is_leaving = true;
                     continue;
                 }
@@ -153,7 +153,7 @@ impl Chat {
         }
     }
 
-    /// Does what was said. Gives an exit code if that ends the conversation.
+    /// Runs a command. Returns an exit code if it ends the conversation.
     async fn obey(&mut self, said: Said) -> Option<Exit> {
         match said {
             Said::Nothing => {}
@@ -172,7 +172,7 @@ impl Chat {
             Said::New => {
                 self.conversation = Conversation::default();
                 self.lost = None;
-                self.tell("all is forgotten: a new conversation");
+                self.tell("started a new conversation");
             }
             Said::Save { file, replaces } => self.save(&file, replaces).await,
             Said::Quit => return Some(Exit::Success),
@@ -181,7 +181,7 @@ impl Chat {
         None
     }
 
-    /// One turn: a run of its own. Gives an exit code if the conversation cannot go on.
+    /// Takes a turn, which is one run. Returns an exit code if the conversation can't continue.
     async fn turn(&mut self, first: String) -> Option<Exit> {
         let inputs = match self.inputs(first).await {
             Ok(inputs) => inputs,
@@ -190,7 +190,7 @@ impl Chat {
         self.take(inputs).await
     }
 
-    /// Asks the agent with these inputs.
+    /// Runs the agent with these inputs.
     async fn take(&mut self, inputs: Values) -> Option<Exit> {
         self.lost = Some(inputs.clone());
         let store = self.setup.store.as_ref();
@@ -226,12 +226,12 @@ impl Chat {
                 self.conversation = Conversation::from(prediction.history);
             }
             _ if self.lines.is_terminal() => {
-                self.tell("the conversation goes on without this turn");
+                self.tell("this turn was not added to the conversation");
             }
-            // Nobody is there who could do something about it.
+            // Without a user, nobody could fix the problem.
             Ok(Outcome::Paused(_)) => return Some(exit),
             Err(_) if is_stopped => return Some(exit),
-            Err(_) => self.tell("the conversation goes on without this turn"),
+            Err(_) => self.tell("this turn was not added to the conversation"),
         }
         if self.lines.is_terminal() {
             self.screen.line("");
@@ -239,8 +239,8 @@ impl Chat {
         None
     }
 
-    /// The inputs of a turn, the further ones asked for by name. No exit code means that the turn
-    /// was given up.
+    /// The inputs of a turn; further inputs are asked for by name. An error without an exit code means
+    /// that the turn was abandoned.
     async fn inputs(&self, first: String) -> Result<Values, Option<Exit>> {
         let mut values = Values::new();
         self.add(&mut values, &self.asked[0], &first)?;
@@ -252,7 +252,7 @@ impl Chat {
                 Line::Typed(line) => line.trim().to_owned(),
                 Line::End if self.lines.is_terminal() => return Err(None),
                 Line::End => {
-                    let message = format!("the lines ended before one came for `{name}`");
+                    let message = format!("the input ended before a line for `{name}`");
                     return Err(Some(Failure::usage("input", message).end()));
                 }
                 Line::Interrupted | Line::Cleared if self.lines.is_terminal() => return Err(None),
@@ -306,12 +306,12 @@ impl Chat {
 
     async fn change_model(&mut self, name: &str) {
         match self.setup.ask_another(name).await {
-            Ok(()) => self.tell(&format!("answered by {} from now on", self.setup.model)),
+            Ok(()) => self.tell(&format!("now using {}", self.setup.model)),
             Err(failure) => self.complain(&failure.message),
         }
     }
 
-    /// Shows the last turn as `enact show` does.
+    /// Shows the last turn, like `enact show`.
     fn show(&self) {
         let Some(run) = &self.last else {
             return self.complain("there is no turn to show");
@@ -328,7 +328,7 @@ impl Chat {
         );
     }
 
-    /// Asks the last turn again.
+    /// Repeats the last turn.
     async fn retry(&mut self) -> Option<Exit> {
         let inputs = match self.lost.take() {
             Some(inputs) => Some(inputs),
@@ -344,7 +344,7 @@ impl Chat {
         match inputs {
             Some(inputs) => self.take(inputs).await,
             None => {
-                self.complain("there is no turn to ask again");
+                self.complain("there is no turn to repeat");
                 None
             }
         }
@@ -366,7 +366,7 @@ impl Chat {
                 let left = counted(self.conversation.turns());
                 self.tell(&format!("forgot \u{201c}{said}\u{201d}: {left} left"));
             }
-            None => self.complain("there is no turn to forget"),
+            None => self.complain("there is no turn to undo"),
         }
     }
 
@@ -390,7 +390,7 @@ impl Chat {
         }
     }
 
-    /// A remark that is no part of the conversation.
+    /// Prints a remark that is not part of the conversation.
     fn tell(&self, remark: &str) {
         self.screen.line(&self.screen.paint(Ink::Quiet, remark));
     }
@@ -414,7 +414,7 @@ async fn earlier(args: &ChatArgs) -> Result<Run, Failure> {
     }
 }
 
-/// The agent of an earlier turn. One from somewhere else is used only after a person agreed.
+/// The agent of an earlier turn. One from another source is used only with the user's consent.
 async fn agent_of(run: &Run) -> Result<agent::Agent, Failure> {
     let narrator = Narrator::new(Screen::new(Stream::Stdout), "");
     let way_out = "continue it in a terminal if you trust whoever made it";
@@ -422,7 +422,7 @@ async fn agent_of(run: &Run) -> Result<agent::Agent, Failure> {
     agent::Agent::of_run(run.started())
 }
 
-/// The inputs that are asked for: those that have to be given, and if there is none, the first.
+/// The inputs to ask for: all required ones or, if there are none, the first.
 fn asked(signature: &Signature) -> Result<Vec<String>, Failure> {
     let inputs = signature.inputs();
     let required = inputs.iter().filter(|field| field.is_required());
@@ -431,7 +431,8 @@ fn asked(signature: &Signature) -> Result<Vec<String>, Failure> {
         names.extend(inputs.first().map(|field| field.name.clone()));
     }
     if names.is_empty() {
-        let message = "the signature has no input for what you type: write one before the `->`";
+        let message =
+            "the signature has no input for the lines that you type: add one before the `->`";
         return Err(Failure::usage("signature", message));
     }
     Ok(names)
@@ -439,7 +440,7 @@ fn asked(signature: &Signature) -> Result<Vec<String>, Failure> {
 
 fn counted(turns: usize) -> String {
     match turns {
-        0 => "no turn".to_owned(),
+        0 => "no turns".to_owned(),
         turns => text::counted(turns, "turn"),
     }
 }

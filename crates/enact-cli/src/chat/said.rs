@@ -1,13 +1,13 @@
-//! What a line means: a turn, or a command.
+//! Parses a line into a turn or a command.
 
 use std::path::PathBuf;
 
 use crate::completion::expanded;
 
-/// All commands, for whoever typed one that does not exist.
+/// All commands, for the message about an unknown one.
 const LISTED: &str = "/help, /model, /tools, /cost, /show, /retry, /undo, /new, /save FILE, /quit";
 
-/// What Tab completes. After a space comes a file.
+/// Completions for Tab. A trailing space means that a file follows.
 pub(super) const COMMANDS: [&str; 11] = [
     "/cost", "/help", "/model", "/new", "/quit", "/retry", "/save ", "/save! ", "/show", "/tools",
     "/undo",
@@ -25,22 +25,22 @@ pub(super) const HELP: &str = "\
 /save FILE     write the conversation to a new file, for `--history FILE`
 /save! FILE    the same, but replace an existing file
 /help          show this
-/quit          leave, as Ctrl-D does
-//text         say /text to the model
+/quit          quit, like Ctrl-D
+//text         send /text to the model
 @FILE          add the content of a file to a turn; `@@` stands for `@`
 
 Anything else is a turn. Tab completes commands and files; Ctrl-C stops a turn.
 Forgetting changes only what the model sees from now on, not the stored runs.
 ";
 
-/// What somebody said.
+/// A parsed line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
     Nothing,
-    /// To the model.
+    /// A message for the model.
     Turn(String),
     Help,
-    /// Which model is asked; another one from now on, if it is named.
+    /// Shows the model, or changes it.
     Model(Option<String>),
     Tools,
     Cost,
@@ -50,11 +50,11 @@ pub(super) enum Said {
     New,
     Save {
         file: PathBuf,
-        /// Whether it may replace a file.
+        /// Whether an existing file can be replaced.
         replaces: bool,
     },
     Quit,
-    /// A command that does not exist, or not like this.
+    /// An unknown command, or wrong arguments.
     Wrong(String),
 }
 
@@ -92,11 +92,11 @@ impl Said {
             },
             ("help" | "tools" | "cost" | "show" | "retry" | "undo" | "new" | "quit", _) => {
                 Self::Wrong(format!(
-                    "`/{name}` stands alone: leave out what is behind it"
+                    "`/{name}` takes no arguments: leave out what follows it"
                 ))
             }
             _ => Self::Wrong(format!(
-                "there is no command `/{name}`, only {LISTED}; `/{line}` says it to the model"
+                "unknown command `/{name}`, use one of {LISTED}; `/{line}` sends it to the model"
             )),
         }
     }
@@ -141,11 +141,11 @@ mod tests {
         };
         assert_eq!(
             problem("/etc/hosts, what is it?"),
-            "there is no command `/etc/hosts,`, only /help, /model, /tools, /cost, /show, \
-             /retry, /undo, /new, /save FILE, /quit; `//etc/hosts, what is it?` says it to the model"
+            "unknown command `/etc/hosts,`, use one of /help, /model, /tools, /cost, /show, \
+             /retry, /undo, /new, /save FILE, /quit; `//etc/hosts, what is it?` sends it to the model"
         );
-        assert!(problem("/").contains("there is no command `/`"));
-        assert!(problem("/undo it").contains("stands alone"));
+        assert!(problem("/").contains("unknown command `/`"));
+        assert!(problem("/undo it").contains("takes no arguments"));
         assert!(problem("/save").contains("`/save FILE`"));
     }
 }

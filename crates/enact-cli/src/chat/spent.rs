@@ -1,16 +1,16 @@
-//! What the turns of a conversation took.
+//! The usage of a conversation.
 
 use enact::Run;
 use enact::model::Usage;
 
 use crate::view::{text, tokens};
 
-/// What turns took since the conversation was opened.
+/// The usage of all turns since the conversation was opened.
 #[derive(Debug)]
 pub(super) struct Spent {
     turns: usize,
     usage: Usage,
-    /// None once a price was not known.
+    /// `None` as soon as a price is unknown.
     cost: Option<f64>,
 }
 
@@ -25,17 +25,17 @@ impl Default for Spent {
 }
 
 impl Spent {
-    /// Counts a turn, whatever came of it.
+    /// Adds a turn, whatever its result.
     pub(super) fn add(&mut self, run: &Run) {
         self.turns += 1;
         self.usage += run.usage();
         self.cost = self.cost.zip(run.cost()).map(|(spent, cost)| spent + cost);
     }
 
-    /// In one line.
+    /// The usage in one line.
     pub(super) fn told(&self) -> String {
         if self.turns == 0 {
-            return "no turn was taken since the conversation was opened".to_owned();
+            return "no turns since the conversation was opened".to_owned();
         }
         let turns = text::counted(self.turns, "turn");
         let requests = text::counted(self.usage.requests as usize, "request");

@@ -23,7 +23,7 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Fills a folder with a few small invoices.
+/// Fills a directory with a few small invoices.
 pub(super) fn fill(folder: &Path) -> io::Result<()> {
     std::fs::create_dir(folder.join("invoices"))?;
     for (path, content) in FILES {

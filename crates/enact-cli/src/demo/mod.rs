@@ -1,4 +1,4 @@
-//! `enact demo`: an agent at work, without a model and without a key.
+//! `enact demo`: watch an agent work, without a model or key.
 
 mod folder;
 mod recorded;
@@ -20,12 +20,12 @@ use crate::view::{Ink, Narrator, Outputs, Screen, Stream, text};
 
 const SIGNATURE: &str = "task: str -> total: float, unpaid: list[str], report: Optional[str]";
 const TASK: &str = "Add up the invoices, say who has not paid, and write a short report.";
-/// How long a recorded reply takes where a person watches.
+/// How long a recorded reply takes if a person watches.
 const PACE: Duration = Duration::from_millis(900);
-/// The most lines of the written file that are shown.
+/// The maximum number of lines to show of the written file.
 const FILE_LINES: usize = 20;
 
-const OWN_MODEL: &str = r#"With a model of your own:
+const OWN_MODEL: &str = r#"With your own model:
 
   export OPENAI_API_KEY=…
   enact run "question -> answer: float" question="What is 17% of 2340?" \
@@ -41,7 +41,7 @@ Over your own files, which it cannot leave, and asking before it writes:
   enact run "task -> summary, open_points: list[str]" task="Sum up my notes." \
       --model gpt-4o-mini --files ./notes"#;
 
-/// Plays the demonstration.
+/// Runs the demo.
 pub(crate) async fn execute() -> Result<Exit, Failure> {
     let played = play().await;
     played.map_err(|error| Failure::failed("demo", format!("{error:#}")))
@@ -82,7 +82,7 @@ async fn play() -> anyhow::Result<Exit> {
     let prediction = match drive(&agent, call, &narrator, &person, &interrupted, None).await? {
         Outcome::Finished(prediction) => prediction,
         Outcome::Paused(_) => {
-            screen.line("\nNobody answered, so the demo ends here: nothing was written.");
+            screen.line("\nThere was no answer, so the demo ends here: nothing was written.");
             return Ok(Exit::Paused);
         }
     };
@@ -105,11 +105,13 @@ async fn play() -> anyhow::Result<Exit> {
 fn introduce(screen: &Screen, tools: &str) {
     let title = screen.paint(Ink::Strong, "enact demo");
     screen.line(&format!(
-        "{title}: an agent at work, without a model and without a key.\n"
+        "{title}: watch an agent work, without a model or key.\n"
     ));
+    screen.line(
+        "The replies of the model are recorded. Everything else is real: the tools, the files in a",
+    );
     screen
-        .line("The replies of the model are recorded. All else is real: the tools, the files in a");
-    screen.line("throw-away folder, the check of every call, and the question it will ask you.\n");
+        .line("temporary directory, the check of every call, and the question it will ask you.\n");
     for (label, value) in [("signature", SIGNATURE), ("task", TASK), ("tools", tools)] {
         let label = screen.paint(Ink::Quiet, &format!("{label:<10}"));
         screen.line(&format!("{label}{value}"));
@@ -117,7 +119,7 @@ fn introduce(screen: &Screen, tools: &str) {
     screen.line("");
 }
 
-/// Shows a file, read by the tool that cannot leave the folder: its name may be the person's.
+/// Shows a file through the tool, which can't leave the directory: a person may have chosen the name.
 async fn show_file(screen: &Screen, files: &Files, path: &str) {
     let shown = text::one_line(path);
     let args = enact::values! { path: path };
@@ -130,7 +132,7 @@ async fn show_file(screen: &Screen, files: &Files, path: &str) {
         screen.line(&format!("\nThe file {shown} cannot be shown."));
         return;
     };
-    screen.line(&format!("\nThe file that was written, {shown}:\n"));
+    screen.line(&format!("\nThe written file, {shown}:\n"));
     for line in text::first_lines(content, screen.room(4), FILE_LINES) {
         screen.line(&format!("  {} {line}", screen.paint(Ink::Quiet, "│")));
     }

@@ -1,4 +1,4 @@
-//! The recorded model: replies written down beforehand, picked by what happened.
+//! The recorded model: prepared replies, selected by what happened.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 const REPORT: &str = "report.md";
 
-/// A model that replays a recording. What a person decided is the one thing that nobody could
-/// record, so there the reply depends on the last observation.
+/// A model that replays a recording. The decision of the person can't be recorded, so replies after it
+/// depend on the last observation.
 #[derive(Debug)]
 pub(super) struct Recorded {
     pace: Duration,
@@ -21,7 +21,7 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// Takes this long for every reply.
+    /// Takes this long for each reply.
     pub(super) fn new(pace: Duration) -> Self {
         Self {
             pace,
@@ -64,15 +64,15 @@ fn reply<const N: usize>(text: impl Into<String>, calls: [(&str, Value); N]) -> 
 fn turn(number: usize, last: &str) -> Reply {
     match number {
         0 => reply(
-            "I look at the notes and at the folder with the invoices at the same time.",
+            "I read the notes and list the invoices at the same time.",
             [
                 ("read_file", json!({"path": "notes.txt"})),
                 ("list_files", json!({"path": "invoices"})),
             ],
         ),
-        // The number of lines is written as text, as models do: it is taken for the number.
+        // The number of lines is written as text, as models do: it is converted to a number.
         1 => reply(
-            "The notes name four customers. I read one invoice for each of them.",
+            "The notes name four customers. I read the invoice of each of them.",
             [
                 (
                     "read_file",
@@ -83,7 +83,7 @@ fn turn(number: usize, last: &str) -> Reply {
                 ("read_file", json!({"path": "invoices/umbrella.txt"})),
             ],
         ),
-        // A call in the text instead of a real one, as models do: it is found there.
+        // A call in the text instead of a tool call, as models do: it is found there.
         2 => reply(
             "There is no invoice for Umbrella, so I leave it out and say so. I add up the others.\
              \n\n```json\n{\"name\": \"calculator\", \"arguments\": {\"expression\": \
@@ -91,7 +91,7 @@ fn turn(number: usize, last: &str) -> Reply {
             [],
         ),
         3 => reply(
-            "I have the total. I write the report, which somebody has to agree to first.",
+            "I have the total. I write the report, which needs your approval.",
             [(
                 "write_file",
                 json!({"path": REPORT, "content": report(&[])}),
@@ -101,7 +101,7 @@ fn turn(number: usize, last: &str) -> Reply {
             Some(feedback) => {
                 let note = format!("Note: {feedback}");
                 reply(
-                    "I am told something about the report. I put it in as a note and ask again.",
+                    "I was asked to change the report. I add it as a note and ask again.",
                     [(
                         "write_file",
                         json!({"path": REPORT, "content": report(&[&note])}),
@@ -117,10 +117,10 @@ fn turn(number: usize, last: &str) -> Reply {
 fn ending(last: &str) -> Reply {
     let written = written(last);
     let thought = match &written {
-        Some(_) => "The report is written. I hand in the outputs.",
-        None => "The report is not to be written. I hand in the outputs without it.",
+        Some(_) => "The report is written. I submit the outputs.",
+        None => "The report must not be written. I submit the outputs without it.",
     };
-    // The total is written as text, as models do: it is taken for the number.
+    // The total is written as text, as models do: it is converted to a number.
     let outputs = json!({
         "total": "1639.75",
         "unpaid": ["Globex", "Initech"],
@@ -141,13 +141,13 @@ fn report(notes: &[&str]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What a person said instead of yes or no.
+/// What a person answered instead of yes or no.
 fn feedback(last: &str) -> Option<&str> {
     last.split_once("User feedback: ")
         .map(|(_, feedback)| feedback.trim())
 }
 
-/// The file that was written: the person may have changed its name.
+/// The written file: the person may have changed its name.
 fn written(last: &str) -> Option<&str> {
     let (_, rest) = ["wrote `", "replaced `"]
         .iter()

@@ -10,10 +10,10 @@ use crate::args::CompareArgs;
 use crate::exit::{Exit, Failure};
 use crate::view::{Ink, Screen, Stream, text};
 
-/// From here on a difference is taken for chance.
+/// A larger p-value means that a difference may be chance.
 const CHANCE: f64 = 0.05;
 
-/// Shows two reports side by side.
+/// Compares two reports.
 pub(super) fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let first = read(&args.first)?;
     let second = read(&args.second)?;
@@ -36,7 +36,7 @@ fn read(path: &Path) -> Result<Report, Failure> {
     Report::read(&text).map_err(|problem| {
         let path = path.display();
         let message = format!(
-            "`{path}` is no report: {problem}; `enact eval DATASET --json FILE` writes one"
+            "`{path}` is not a report: {problem}; `enact eval DATASET --json FILE` writes one"
         );
         Failure::usage("report", message)
     })
@@ -55,7 +55,7 @@ fn show(screen: &Screen, comparison: &Comparison, (first, second): (&str, &str))
     for row in &comparison.rows {
         let [first, second] = [row.first, row.second].map(|value| row.unit.shown(value, ""));
         let difference = row.unit.shown(row.difference(), "+");
-        // A report may come from elsewhere.
+        // A report may come from another source.
         let name = text::one_line(&row.name);
         screen.line(&format!(
             "{name:<28} {first:>12} {second:>12} {difference:>12}"
@@ -77,9 +77,9 @@ fn show(screen: &Screen, comparison: &Comparison, (first, second): (&str, &str))
     }
     let p_value = comparison.p_value;
     let meaning = if p_value < CHANCE {
-        "chance alone rarely does that"
+        "unlikely to be chance"
     } else {
-        "chance alone may do that"
+        "could be chance"
     };
     let common = comparison.common;
     screen.line(&format!(

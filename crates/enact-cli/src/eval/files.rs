@@ -19,8 +19,8 @@ pub(super) fn read(path: &Path, what: &str) -> Result<String, Failure> {
         .map_err(|_| Failure::usage("file", format!("{what} `{shown}` is not UTF-8 text")))
 }
 
-/// Finds out before anything is paid for that a file can be written, and that it is none of those
-/// that are read.
+/// Checks that a file can be written, before anything costs money, and that it is not one of the
+/// input files.
 pub(super) fn check_writable(path: &Path, read: &[&Path]) -> Result<(), Failure> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -32,7 +32,7 @@ pub(super) fn check_writable(path: &Path, read: &[&Path]) -> Result<(), Failure>
         return wrong("is a folder: name a file");
     }
     if !folder.is_dir() {
-        return wrong("would be in a folder that is not there: make it first");
+        return wrong("is in a directory that doesn't exist: create it first");
     }
     let is_same = |other: &&Path| match (path.canonicalize(), other.canonicalize()) {
         (Ok(path), Ok(other)) => path == other,

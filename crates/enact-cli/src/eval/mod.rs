@@ -22,10 +22,10 @@ use crate::run::Setup;
 use crate::view::{Screen, Stream, text};
 use crate::{agent, interrupt};
 
-/// How many problems of a dataset are told.
+/// The maximum number of dataset problems to report.
 const TOLD: usize = 20;
 
-/// Tries an agent on a dataset, or compares two reports.
+/// Evaluates an agent on a dataset, or compares two reports.
 pub(crate) async fn execute(args: &EvalArgs) -> Result<Exit, Failure> {
     match &args.command {
         Some(EvalCommand::Compare(args)) => compare::compare(args),
@@ -43,7 +43,7 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
         None => Some(args.signature.clone().unwrap_or_else(|| usual(args))),
     };
     let agent = agent::of_args(file.as_deref(), signature.as_deref())?;
-    // Before anybody is asked.
+    // Before any model is asked.
     let dataset = read_dataset(path, &agent.signature, args)?;
     let setup = Setup::new(agent, &args.agent, Probing::PATIENCE).await?;
     let prices = setup.plan.prices.clone();
@@ -118,15 +118,15 @@ async fn evaluate(args: &EvalArgs) -> Result<Exit, Failure> {
         let untried = report.counts.untried;
         screen.line("");
         screen.line(&format!(
-            "interrupted: {untried} of {count} are left; the same command goes on with them"
+            "interrupted: {untried} of {count} examples left; run the same command to continue"
         ));
         return Ok(Exit::Paused);
     }
     Ok(verdict(args, &report))
 }
 
-/// What is asked and answered where nothing else was said: the columns that were named, or a question
-/// and an answer.
+/// The default signature: the named columns, or a question and an
+/// answer.
 fn usual(args: &EvalArgs) -> String {
     let side = |columns: &[Column], usual: &str| match columns {
         [] => usual.to_owned(),
@@ -142,7 +142,7 @@ fn usual(args: &EvalArgs) -> String {
     format!("{inputs} -> {outputs}")
 }
 
-/// Whether enough answers are correct, if that was asked for.
+/// Whether enough answers are correct, if a minimum is set.
 fn verdict(args: &EvalArgs, report: &Report) -> Exit {
     let Some(least) = args.min_accuracy else {
         return Exit::Success;
@@ -152,7 +152,7 @@ fn verdict(args: &EvalArgs, report: &Report) -> Exit {
         return Exit::Success;
     }
     let (accuracy, least) = (percent(accuracy), percent(least));
-    let message = format!("the accuracy is {accuracy}, and {least} was asked for");
+    let message = format!("the accuracy is {accuracy}, below the minimum of {least}");
     Failure::failed("accuracy", message).end()
 }
 
@@ -178,13 +178,13 @@ fn read_dataset(path: &Path, signature: &Signature, args: &EvalArgs) -> Result<D
     let dataset = dataset.map_err(|problems| wrong_lines(path, &problems))?;
     let is_scored = dataset.examples().iter().any(|one| one.expected.is_some());
     if args.min_accuracy.is_some() && !is_scored {
-        let message = "`--min-accuracy` needs lines with `expected`: there is none";
+        let message = "`--min-accuracy` needs examples with `expected`, and there are none";
         return Err(Failure::usage("dataset", message));
     }
     Ok(dataset)
 }
 
-/// Tells what is wrong, line by line.
+/// Reports the problems line by line.
 fn wrong_lines(path: &Path, problems: &[Problem]) -> Failure {
     let screen = Screen::new(Stream::Stderr);
     for problem in problems.iter().take(TOLD) {
@@ -206,7 +206,7 @@ fn judge(args: &EvalArgs, setup: &Setup) -> Result<Option<Judge>, Failure> {
         return Ok(None);
     };
     if name.trim().is_empty() {
-        return Err(Failure::usage("judge", "`--judge` names no model"));
+        return Err(Failure::usage("judge", "`--judge` is empty: name a model"));
     }
     let model = setup.another(name.trim())?;
     let judge = Judge::new(model).map_err(|error| Failure::from(&error))?;

@@ -1,4 +1,4 @@
-//! How far an evaluation is: a bar on a terminal, a line for each example elsewhere.
+//! The progress of an evaluation: a bar on a terminal, a line for each example elsewhere.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::view::{Screen, Stream, text};
 const BAR: &str = "{bar:24} {pos}/{len} · {msg}{elapsed}";
 const TICK: Duration = Duration::from_millis(200);
 
-/// Tells how far an evaluation is.
+/// Shows the progress of an evaluation.
 pub(super) struct Progress {
     screen: Screen,
     bar: Option<ProgressBar>,
@@ -42,7 +42,7 @@ impl Progress {
         }
     }
 
-    /// An example was tried just now.
+    /// Reports an example that has just finished.
     pub(super) fn tell(&mut self, trial: &Trial) {
         self.count(trial);
         if self.bar.is_some() {
@@ -65,7 +65,7 @@ impl Progress {
         self.screen.line(&text::clipped(&line, 300));
     }
 
-    /// An example was done before.
+    /// Counts an example with an earlier result.
     pub(super) fn skip(&mut self, trial: &Trial) {
         self.skipped += 1;
         self.count(trial);
@@ -85,7 +85,7 @@ impl Progress {
         }
     }
 
-    /// Nothing more comes.
+    /// Ends the display.
     pub(super) fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -94,7 +94,7 @@ impl Progress {
         if skipped > 0 {
             let were = if skipped == 1 { "was" } else { "were" };
             let count = text::counted(skipped, "example");
-            let line = format!("{count} {were} done before, and not run again");
+            let line = format!("{count} {were} done before and not run again");
             self.screen.line(&line);
         }
     }

@@ -1,4 +1,4 @@
-//! What decides what an agent does: an evaluation with other settings is another one.
+//! The settings that affect an agent: results with other settings are not reused.
 
 use enact::Values;
 use enact::run::Rules;

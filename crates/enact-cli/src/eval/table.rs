@@ -1,4 +1,4 @@
-//! A report in lines.
+//! A report as lines of text.
 
 use enact_eval::{Report, Status};
 use enact_providers::PRICES_AS_OF;
@@ -8,7 +8,7 @@ use crate::models::built_in_price;
 use crate::view::text::grouped;
 use crate::view::{Ink, Screen, text};
 
-/// How many trials without outputs are told.
+/// The maximum number of trials without outputs to list.
 const TOLD: usize = 10;
 
 /// Shows a report.
@@ -19,8 +19,8 @@ pub(super) fn show(screen: &Screen, report: &Report, plan: &Agent) {
             &format!("in USD, an estimate by the built-in prices of {PRICES_AS_OF}")
         }
         (Some(_), _) => "",
-        (None, Some(_)) => "the prices do not have the model",
-        (None, None) => "`--prices` names a file of prices",
+        (None, Some(_)) => "the prices don't include the model",
+        (None, None) => "set prices with `--prices FILE`",
     };
     for line in report.lines(grouped, about_cost) {
         let verdict = line
@@ -47,7 +47,7 @@ fn standing(report: &Report) -> String {
     let all = [
         (counts.finished, "finished"),
         (counts.failed, "failed"),
-        (counts.paused, "wait for a person"),
+        (counts.paused, "waiting for a person"),
         (counts.unscored, "could not be scored"),
         (counts.untried, "not tried"),
     ];
@@ -58,7 +58,7 @@ fn standing(report: &Report) -> String {
     told.join(", ")
 }
 
-/// Says which runs have no outputs or no score, and what to do.
+/// Lists runs without outputs or score, and what to do about them.
 fn faults(screen: &Screen, report: &Report) {
     let without: Vec<_> = report
         .trials
@@ -84,7 +84,7 @@ fn faults(screen: &Screen, report: &Report) {
         screen.line(&format!("… and {} more", without.len() - TOLD));
     }
     if report.counts.resumable + report.counts.unscored > 0 {
-        let hint = "the same command tries again those that a model or a metric failed for";
+        let hint = "run the same command to retry those that failed because of a model or a metric";
         screen.line(&screen.paint(Ink::Quiet, hint));
     }
 }

@@ -1,4 +1,4 @@
-//! How far a file is, on a terminal.
+//! Progress bars on a terminal.
 
 use enact_models::Progress;
 use indicatif::ProgressBar;
@@ -8,7 +8,7 @@ use crate::view::{Screen, Stream};
 const BYTES: &str =
     "{msg} {bar:24} {decimal_bytes}/{decimal_total_bytes} · {decimal_bytes_per_sec} · {eta}";
 
-/// A bar on standard error, or nothing where nobody looks.
+/// A bar on standard error, or nothing without a terminal.
 #[derive(Clone)]
 pub(super) struct Bar(Option<ProgressBar>);
 
@@ -30,7 +30,7 @@ impl Bar {
         }
     }
 
-    /// Nothing more comes.
+    /// Removes the bar.
     pub(super) fn end(&self) {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();
@@ -40,12 +40,12 @@ impl Bar {
 
 #[cfg(feature = "local")]
 impl Bar {
-    /// A bar that counts hundredths.
+    /// A bar that counts per cent.
     pub(super) fn of_percent(what: &'static str) -> Self {
         Self::drawn(what, "{msg} {bar:24} {percent} %")
     }
 
-    /// A part of the whole, from 0 to 1.
+    /// Sets the completed part, from 0 to 1.
     pub(super) fn tell_part(&self, part: f32) {
         self.tell(Progress {
             done: (f64::from(part.clamp(0.0, 1.0)) * 100.0) as u64,

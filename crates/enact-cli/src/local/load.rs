@@ -1,4 +1,4 @@
-//! From `local::NAME` to a model that can be asked.
+//! Loads `local::NAME` as a language model.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use enact::LanguageModel;
 
 use crate::exit::Failure;
 
-/// The model in a file: by its name on the shelf, or by its path.
+/// The model in a file, by its name on the shelf or its path.
 #[cfg(feature = "local")]
 pub(crate) fn load(name: &str) -> Result<Arc<dyn LanguageModel>, Failure> {
     use enact_llama::LocalModel;
@@ -41,7 +41,7 @@ pub(crate) fn load(name: &str) -> Result<Arc<dyn LanguageModel>, Failure> {
     }
 }
 
-/// A variable that holds a number above zero.
+/// The value of a variable that holds a positive number.
 #[cfg(feature = "local")]
 fn number(variable: &str) -> Result<Option<std::num::NonZeroU32>, Failure> {
     let Ok(text) = std::env::var(variable) else {
@@ -56,12 +56,12 @@ fn number(variable: &str) -> Result<Option<std::num::NonZeroU32>, Failure> {
     }
 }
 
-/// Says how to get a build that can.
+/// Explains how to get a build that supports local models.
 #[cfg(not(feature = "local"))]
 pub(crate) fn load(name: &str) -> Result<Arc<dyn LanguageModel>, Failure> {
     let message = format!(
-        "`local::{name}` cannot be run: this build of enact runs no models itself. Build one that \
-         does, with `cargo install --path crates/enact-cli --features local` (it needs cmake, a C++ \
+        "`local::{name}` cannot be run: this build of enact can't run models in the process. Build one that \
+         can with `cargo install --path crates/enact-cli --features local` (it needs cmake, a C++ \
          compiler and libclang), or start a llama.cpp server and take `llamacpp::{name}`"
     );
     Err(Failure::usage("no_local_models", message))

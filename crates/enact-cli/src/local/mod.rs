@@ -1,4 +1,4 @@
-//! Model files: `enact model`, and models that run inside the process.
+//! Model files: `enact model`, and models that run in the process.
 
 mod bar;
 mod load;
@@ -13,17 +13,17 @@ use crate::report;
 use crate::view::{Screen, Stream, text};
 use bar::Bar;
 
-/// The provider of models that run inside the process.
+/// The provider of models that run in the process.
 pub(crate) const PROVIDER: &str = "local";
 
-/// Why such models cannot be run, if they cannot.
+/// Why such models cannot be run, if this build can't.
 pub(crate) const OBSTACLE: Option<&str> = if cfg!(feature = "local") {
     None
 } else {
-    Some("this build of enact runs no models itself: build it with `--features local`")
+    Some("this build of enact can't run models in the process: build it with `--features local`")
 };
 
-/// Does what was asked with the model files.
+/// Runs a subcommand of `enact model`.
 pub(crate) async fn execute(args: &ModelArgs) -> Result<Exit, Failure> {
     match &args.command {
         ModelCommand::Pull(args) => pull(args).await,
@@ -42,7 +42,7 @@ async fn pull(args: &PullArgs) -> Result<(), Failure> {
     if let Some(digits) = &args.sha256 {
         wanted = wanted.with_sha256(digits.parse::<Checksum>()?);
     }
-    let bar = Bar::of_bytes("fetching");
+    let bar = Bar::of_bytes("downloading");
     let pulled = Shelf::open()?
         .pull(&Hub::open()?, &wanted, &mut |progress| bar.tell(progress))
         .await;
@@ -82,7 +82,7 @@ fn list(args: &ListArgs) -> Result<(), Failure> {
     }
     let screen = Screen::new(Stream::Stdout);
     if models.is_empty() {
-        screen.line("no models: fetch one with `enact model pull`, or add a file");
+        screen.line("no models: download one with `enact model pull`, or add a file");
     }
     for kept in &models {
         let from = match &kept.source {
@@ -118,7 +118,7 @@ fn remove(args: &RemoveArgs) -> Result<(), Failure> {
     let shelf = Shelf::open()?;
     let kept = shelf.remove(&args.name)?;
     let what = match &kept.source {
-        Some(_) => "removed, its file too".to_owned(),
+        Some(_) => "removed, and its file deleted".to_owned(),
         None => format!("removed; its file stays at {}", shelf.path(&kept).display()),
     };
     let line = format!("{PROVIDER}::{} {what}", kept.name);
@@ -126,12 +126,12 @@ fn remove(args: &RemoveArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A number of bytes for people.
+/// A readable number of bytes.
 fn size(bytes: u64) -> String {
     indicatif::DecimalBytes(bytes).to_string()
 }
 
-/// The names of the models that there are, and why they cannot be asked, if they cannot.
+/// The names of the registered models, and why they can't be used, if they can't.
 pub(crate) fn on_shelf() -> (Vec<String>, Option<String>) {
     match Shelf::open().and_then(|shelf| shelf.list()) {
         Ok(models) => (

@@ -1,4 +1,4 @@
-//! A server of an agent file.
+//! The servers in an agent file.
 
 use std::path::PathBuf;
 
@@ -15,48 +15,48 @@ use crate::exit::Failure;
 
 /// A server to start (`command`) or to reach over HTTP (`url`). `${NAME}` stands for a variable.
 //
-// Its value is read when the server is started; the run notes the name.
+// Its value is read when the server starts; the run only notes the name.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Listed {
-    /// The program to start.
+    /// Program to start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) command: Option<String>,
-    /// Its arguments.
+    /// Arguments of the program.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) args: Vec<String>,
-    /// Variables for it alone. Secrets are written as "${NAME}".
+    /// Environment variables for this server only. Write secrets as "${NAME}".
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) env: IndexMap<String, String>,
-    /// The folder that it starts in; that of the file unless given.
+    /// Working directory of the server [default: the directory of the agent file].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cwd: Option<PathBuf>,
-    /// The address to reach it at.
+    /// Address of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
-    /// Headers of every request. Values are written as "${NAME}", or "Bearer ${NAME}".
+    /// Headers of each request. Write values as "${NAME}" or "Bearer ${NAME}".
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub(crate) headers: IndexMap<String, String>,
-    /// Only those of its tools: names, with `*` for any characters.
+    /// Use only these tools; `*` matches any characters.
     #[schemars(extend("items" = {"type": "string", "format": "pattern"}))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) allow: Vec<String>,
-    /// Not those of its tools.
+    /// Don't use these tools.
     #[schemars(extend("items" = {"type": "string", "format": "pattern"}))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) deny: Vec<String>,
-    /// How long a call may take, such as "30s"; a minute unless given.
+    /// Time limit of a call, such as "30s" [default: 1 minute].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) timeout: Option<Time>,
-    /// How long it may take until it is ready, such as "2m"; a minute unless given.
+    /// Time until the server is ready, such as "2m" [default: 1 minute].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) start_timeout: Option<Time>,
 }
 
 impl Listed {
-    /// How it is reached. A variable that the file names is meant for the server, so it may be seen
-    /// where it is named; as its own variable the server gets what the environment allows.
+    /// How the server is reached. Variables that the file names are meant for the server, so it receives
+    /// them where they are named; otherwise it gets what the environment allows.
     pub(super) fn plan(&self, name: &str, environment: &Environment) -> Result<Mcp, Failure> {
         let told = |problem: String| wrong(format!("[mcp.{name}]: {problem}"));
         let listed = serde_json::to_value(self).map_err(|error| told(error.to_string()))?;
@@ -76,7 +76,7 @@ impl Listed {
         picked(plan, &self.allow, &self.deny).map_err(|error| told(error.to_string()))
     }
 
-    /// What it is started with, in words: variables and headers stand by their names.
+    /// What the server is started with: variables and headers are shown by their names.
     pub(super) fn words(&self) -> Vec<String> {
         let env = self
             .env
@@ -97,13 +97,13 @@ impl Listed {
     }
 }
 
-/// A server with the tools that fit these patterns alone.
+/// A server with only the tools that match these patterns.
 pub(super) fn picked(plan: Mcp, allow: &[String], deny: &[String]) -> Result<Mcp, EmptyPattern> {
     let plan = plan.allow(allow.iter().map(String::as_str))?;
     plan.deny(deny.iter().map(String::as_str))
 }
 
-/// Whether an address may be noted: one without a name and a password.
+/// Checks that an address can be noted: it must not contain a user name or password.
 pub(crate) fn check_address(url: &str) -> Result<(), String> {
     let rest = url
         .strip_prefix("http://")
@@ -113,8 +113,8 @@ pub(crate) fn check_address(url: &str) -> Result<(), String> {
     };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if host.contains('@') {
-        let message = "an address takes no name and no password, because the run notes it: put \
-                       them into `headers` of a file";
+        let message = "an address must not contain a user name or password, because the run notes it: \
+                       put them into `headers` in a file";
         return Err(message.to_owned());
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! MCP servers: those whose tools an agent uses, and the agent as one.
+//! MCP servers: those that an agent uses, and the agent as a server.
 
 mod listed;
 mod noted;
@@ -23,7 +23,7 @@ use crate::exit::Failure;
 use crate::secrets;
 use crate::view::{Screen, Stream, text};
 
-/// How long a start may take before it is spoken of.
+/// How long a start can take before a message is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The servers of an agent.
@@ -33,7 +33,7 @@ pub(crate) struct Servers {
 }
 
 impl Servers {
-    /// Starts servers side by side.
+    /// Starts servers concurrently.
     pub(crate) async fn start(noted: &Noted) -> Result<Self, Failure> {
         let plans = noted.plans()?;
         let is_remote: Vec<bool> = plans.iter().map(Mcp::is_remote).collect();
@@ -47,7 +47,7 @@ impl Servers {
         Ok(servers)
     }
 
-    /// A pattern that fits nothing is a mistake: without it being said, the agent would lack a
+    /// A pattern that matches no tool is an error: otherwise the agent would silently lack a
     /// tool.
     fn check(&self, noted: &Noted) -> Result<(), Failure> {
         let unfit = |patterns: Vec<Pattern>, servers: &[&Server]| {
@@ -60,7 +60,7 @@ impl Servers {
         let all: Vec<&Server> = self.list.iter().collect();
         if let Some((pattern, offered)) = unfit(noted::patterns(noted.allowed())?, &all) {
             let message = format!(
-                "`--mcp-allow {pattern}` fits no tool of the servers: they offer {offered}"
+                "`--mcp-allow {pattern}` matches no tool of the servers: they offer {offered}"
             );
             return Err(noted::wrong(message));
         }
@@ -69,7 +69,7 @@ impl Servers {
             let server: Vec<&Server> = server.collect();
             if let Some((pattern, offered)) = unfit(noted::patterns(&listed.allow)?, &server) {
                 let message = format!(
-                    "[mcp.{name}]: `{pattern}` in `allow` fits no tool of the server: it offers \
+                    "[mcp.{name}]: `{pattern}` in `allow` matches no tool of the server: it offers \
                      {offered}"
                 );
                 return Err(noted::wrong(message));
@@ -78,17 +78,17 @@ impl Servers {
         Ok(())
     }
 
-    /// Takes other servers in.
+    /// Adds other servers.
     pub(crate) fn and(&mut self, others: Self) {
         self.list.extend(others.list);
     }
 
-    /// A set of tools with those of the servers.
+    /// Combines a set of tools with those of the servers.
     pub(crate) fn join(&self, own: Tools) -> Tools {
         join(own, &self.list)
     }
 
-    /// Whose each tool of the servers is, in the order in which they are joined.
+    /// The source of each tool of the servers, in the order of `join`.
     pub(crate) fn sources(&self) -> impl Iterator<Item = String> {
         self.list.iter().flat_map(|server| {
             let source = format!("MCP server `{}`", server.name());
@@ -96,7 +96,7 @@ impl Servers {
         })
     }
 
-    /// Ends the servers, and waits until they are gone.
+    /// Stops the servers, and waits until they have exited.
     pub(crate) async fn shutdown(&self) {
         join_all(self.list.iter().map(Server::shutdown)).await;
     }
@@ -129,7 +129,7 @@ fn refused(error: &enact_mcp::Error, is_remote: bool) -> Failure {
     Failure::failed(error.kind().as_str(), format!("{error}{help}"))
 }
 
-/// Starts a server, and says so if that takes long.
+/// Starts a server, with a message if that takes long.
 async fn start(plan: Mcp) -> Result<Server, enact_mcp::Error> {
     let label = text::one_line(&secrets::redact(&plan.label()));
     let mut starting = std::pin::pin!(plan.connect());

@@ -1,7 +1,7 @@
-//! Which servers a run uses, as its log notes it: enough to start them again, and no secrets.
+//! The servers of a run as its log notes them: enough to start them again, without secrets.
 //!
 //! A secret in a command or an address is stored as `[redacted]`, and has to be given again when the run
-//! is resumed. `${NAME}` is stored as it is, and its value is taken from the environment.
+//! is resumed. `${NAME}` is stored as written, and its value is read from the environment.
 
 use std::path::PathBuf;
 
@@ -18,8 +18,8 @@ use crate::args::{McpArgs, Time};
 use crate::exit::Failure;
 use crate::view::exact;
 
-/// The servers of a run. Headers and the values of variables are in files and in the environment,
-/// and stay there.
+/// The servers of a run. Headers and the values of variables stay in files and in the
+/// environment.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Noted {
     #[serde(flatten, serialize_with = "said")]
@@ -27,9 +27,9 @@ pub(crate) struct Noted {
     /// The servers of an agent file, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(super) servers: IndexMap<String, Listed>,
-    /// Where the servers start that do not say it.
+    /// The working directory of servers that set none.
     folder: PathBuf,
-    /// The built-in tools beside those of the servers, which may have the same names.
+    /// The built-in tools of the agent, whose names servers may also use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) own: Vec<String>,
 }
@@ -43,13 +43,13 @@ impl Noted {
         }
     }
 
-    /// What the flags say beside an agent file; none if there is no server.
+    /// Adds the servers of flags to those of an agent file; none if there are no servers.
     pub(crate) fn with_flags(file: Option<Self>, args: &McpArgs) -> Result<Option<Self>, Failure> {
         let mut flags = args.clone();
         let has_flags =
             !flags.mcp.is_empty() || !flags.mcp_url.is_empty() || !flags.mcp_config.is_empty();
         let servers = match file {
-            // The flags that a run notes stay unless there are others.
+            // Noted flags are kept unless new ones are given.
             Some(noted) if !has_flags && noted.folder.is_absolute() => return Ok(Some(noted)),
             Some(file) => file.servers,
             None if has_flags => IndexMap::new(),
@@ -67,7 +67,7 @@ impl Noted {
         }))
     }
 
-    /// The same with the secrets that are not stored, from commands and addresses that are given again.
+    /// These servers with the secrets that are not stored, from commands and addresses that are given again.
     pub(crate) fn completed(
         mut self,
         commands: &[String],
@@ -88,7 +88,7 @@ impl Noted {
         Ok(self)
     }
 
-    /// The secrets with those that its commands and addresses hold, or read from the environment.
+    /// Adds the secrets in commands and addresses, and those read from the environment.
     pub(crate) fn add_secrets(&self, secrets: Secrets) -> Secrets {
         let commands = self.flags.mcp.iter();
         let commands = commands.filter_map(|command| shlex::split(command));
@@ -101,7 +101,7 @@ impl Noted {
         urls.fold(secrets, |secrets, url| secret::add_address(secrets, url))
     }
 
-    /// What is done with them when the run is resumed, and with what.
+    /// What the servers do when the run is resumed.
     pub(crate) fn deeds(&self) -> Vec<(String, String)> {
         let mut deeds = Vec::new();
         let mut tell = |what: &str, how: String| deeds.push((what.to_owned(), how));
@@ -128,7 +128,7 @@ impl Noted {
         deeds
     }
 
-    /// The patterns of the tools that are used.
+    /// The patterns of the allowed tools.
     pub(super) fn allowed(&self) -> &[String] {
         &self.flags.mcp_allow
     }
@@ -141,7 +141,7 @@ impl Noted {
             let words = shlex::split(command);
             let Some((program, args)) = words.as_deref().and_then(<[String]>::split_first) else {
                 let message =
-                    format!("`--mcp {command}` is no command: name a program, and close quotes");
+                    format!("`--mcp {command}` is not a command: name a program, and close quotes");
                 return Err(wrong(message));
             };
             let filled =
@@ -183,7 +183,7 @@ impl Noted {
     }
 }
 
-/// Puts what is given again in the place of what is stored of it.
+/// Replaces the stored commands or addresses by those that are given again.
 fn complete(
     stored: &mut [String],
     given: &[String],
@@ -194,7 +194,7 @@ fn complete(
         let known = as_stored(whole);
         let Some(place) = stored.iter_mut().find(|stored| **stored == known) else {
             let message = format!(
-                "`{flag} {known}` is no server of this run: repeat what the run was started with, \
+                "`{flag} {known}` is not a server of this run: repeat what the run was started with, \
                  which has {}",
                 if stored.is_empty() {
                     "none".to_owned()
@@ -210,8 +210,8 @@ fn complete(
         None => Ok(()),
         Some(open) => {
             let message = format!(
-                "the secret of the MCP server `{open}` is not stored with the run: resume it with \
-                 the whole `{flag}` again; or start runs with `${{NAME}}` in its place, which is \
+                "the secret of the MCP server `{open}` is not stored with the run: repeat \
+                 the complete `{flag}` to resume it; or start runs with `${{NAME}}` in its place, which is \
                  read from the environment"
             );
             Err(Failure::usage("mcp_secret", message))
@@ -265,11 +265,14 @@ mod tests {
 
     #[test]
     fn a_command_is_words_and_an_address_holds_no_secret() {
-        assert!(problem(&["npx 'x"], &[]).contains("is no command"));
-        assert!(problem(&[" "], &[]).contains("is no command"));
+        assert!(problem(&["npx 'x"], &[]).contains("is not a command"));
+        assert!(problem(&[" "], &[]).contains("is not a command"));
         assert!(problem(&[], &["localhost:80"]).contains("begins with http://"));
         let said = problem(&[], &["https://me:secret@a.example/mcp"]);
-        assert!(said.contains("takes no name and no password"), "{said}");
+        assert!(
+            said.contains("must not contain a user name or password"),
+            "{said}"
+        );
         assert!(!said.contains("secret"), "{said}");
     }
 }

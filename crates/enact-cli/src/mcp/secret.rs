@@ -1,5 +1,5 @@
 //! Secrets in the commands and addresses of servers. A run is stored with its servers, so that it can be
-//! resumed; their secrets are not stored with it.
+//! resumed, but without their secrets.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use serde::Serializer;
 
 use super::spotted::{is_secret, is_secret_flag, of_address, of_text};
 
-/// From here on a value is a secret wherever it occurs; a shorter one may be an ordinary word.
+/// Values of this length are redacted everywhere; a shorter one may be an ordinary word.
 const LONG: usize = 16;
 
-/// Whether a value is written out. A variable stands for its value, and is not the value.
+/// Whether a value is literal. A reference to a variable is not.
 fn is_literal(value: &str) -> bool {
     let name = value.strip_prefix('$').unwrap_or_default();
     let is_shell_variable =
@@ -19,7 +19,7 @@ fn is_literal(value: &str) -> bool {
     !value.trim().is_empty() && !value.contains("${") && !is_shell_variable
 }
 
-/// The parts of the words of a command that are secrets, or variables that stand for them.
+/// The parts of a command that are secrets, or variables that stand for them.
 fn secrets_of_words(words: &[String]) -> Vec<(usize, Range<usize>)> {
     let mut found = Vec::new();
     for (index, word) in words.iter().enumerate() {
@@ -28,7 +28,7 @@ fn secrets_of_words(words: &[String]) -> Vec<(usize, Range<usize>)> {
             found.push((index, 0..word.len()));
             continue;
         }
-        // What `sh -c` runs is words again.
+        // The script of `sh -c` consists of words too.
         let is_script = before.first().is_some_and(|flag| {
             let letters = flag.strip_prefix('-').unwrap_or_default();
             letters.ends_with('c') && letters.chars().all(|c| c.is_ascii_lowercase())
@@ -39,7 +39,7 @@ fn secrets_of_words(words: &[String]) -> Vec<(usize, Range<usize>)> {
     found
 }
 
-/// Whether a whole word is a secret, given those before it, the nearest first.
+/// Whether a whole word is a secret, given the words before it, nearest first.
 fn is_value(word: &str, before: &[&str]) -> bool {
     let mut before = before.iter().copied().skip_while(|word| *word == "--");
     let Some(mut last) = before.next().filter(|_| !word.starts_with('-')) else {
@@ -61,7 +61,7 @@ fn is_value(word: &str, before: &[&str]) -> bool {
     }
 }
 
-/// The secrets that are written out in the words of a command.
+/// The literal secrets in a command.
 fn literals(words: &[String]) -> Vec<(usize, Range<usize>)> {
     let found = secrets_of_words(words).into_iter();
     found
@@ -69,19 +69,19 @@ fn literals(words: &[String]) -> Vec<(usize, Range<usize>)> {
         .collect()
 }
 
-/// The first argument that holds a secret, if one does.
+/// The index of the first argument with a secret.
 pub(crate) fn argument_with_secret(args: &[String]) -> Option<usize> {
     literals(args).first().map(|(index, _)| *index)
 }
 
-/// Whether an address holds a secret in its query.
+/// Whether the query of an address contains a secret.
 pub(crate) fn is_in_address(url: &str) -> bool {
     of_address(url)
         .into_iter()
         .any(|part| is_literal(&url[part]))
 }
 
-/// A command as it is stored: `[redacted]` stands for each secret.
+/// The stored form of a command: each secret is replaced by `[redacted]`.
 pub(super) fn stored_command(command: &str) -> String {
     let Some(mut words) = shlex::split(command) else {
         return command.to_owned();
@@ -90,7 +90,7 @@ pub(super) fn stored_command(command: &str) -> String {
     if found.is_empty() {
         return command.to_owned();
     }
-    // From the end, so that the places before stay where they are.
+    // From the end, so that earlier positions stay valid.
     for (index, part) in found.into_iter().rev() {
         words[index].replace_range(part, REDACTED);
     }
@@ -98,7 +98,7 @@ pub(super) fn stored_command(command: &str) -> String {
     shlex::try_join(words).unwrap_or_else(|_| REDACTED.to_owned())
 }
 
-/// An address as it is stored.
+/// The stored form of an address.
 pub(super) fn stored_address(url: &str) -> String {
     let mut stored = url.to_owned();
     for part in of_address(url).into_iter().rev() {
@@ -127,25 +127,25 @@ pub(crate) fn add_command(secrets: Secrets, words: &[String]) -> Secrets {
     })
 }
 
-/// The secrets with those of an address.
+/// Adds the secrets in an address.
 pub(super) fn add_address(secrets: Secrets, url: &str) -> Secrets {
     let found = of_address(url).into_iter().map(|part| &url[part]);
     add_variables(found.fold(secrets, add_value), url, is_secret)
 }
 
-/// The secrets with a value, or with those of the variables that stand for it.
+/// Adds a value, or the values of the variables that stand for it.
 fn add_value(secrets: Secrets, value: &str) -> Secrets {
     if !is_literal(value) {
         return add_variables(secrets, value, |_| true);
     }
     let value = value.trim();
-    // `Bearer` is no part of the secret, and what follows it may be none.
+    // `Bearer` is not part of the secret, and what follows it may not be one.
     let words = value.split_whitespace();
     let ends = [words.clone().next(), words.last(), Some(value)];
     ends.into_iter().flatten().fold(secrets, add_certain)
 }
 
-/// The secrets with the values of these variables in a text, as in `${NAME}`.
+/// Adds the values of the variables in a text, as in `${NAME}`.
 fn add_variables(secrets: Secrets, text: &str, is_meant: fn(&str) -> bool) -> Secrets {
     let values = variables_of(text)
         .filter(|name| is_meant(name))
@@ -164,7 +164,7 @@ fn add_certain(secrets: Secrets, value: &str) -> Secrets {
     if !is_certain {
         return secrets;
     }
-    // What is too short to be kept secret everywhere is not stored all the same.
+    // A value that is too short to be redacted everywhere is still not stored.
     secrets.clone().with(value).unwrap_or(secrets)
 }
 

@@ -11,10 +11,10 @@ use crate::run::Setup;
 use crate::tools::preview;
 use crate::view::plain_diff;
 
-/// How long a probe may take: whoever started the server waits for it.
+/// How long a probe can take: the client waits for the server.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Serves an agent as a tool until the client hangs up.
+/// Serves an agent as a tool until the client disconnects.
 pub(crate) async fn execute(args: &ServeMcpArgs) -> Result<Exit, Failure> {
     let signature = args.signature.as_deref();
     let file = agent::file(args.agent.file.as_deref(), signature.is_some());

@@ -1,8 +1,8 @@
-//! Where secrets stand in a text: behind a name that tells one.
+//! Finds secrets in a text by the names before them.
 
 use std::ops::Range;
 
-/// How the names of secrets end, in lower case and without separators.
+/// The endings of names of secrets, in lower case and without separators.
 const ENDINGS: [&str; 21] = [
     "accesskeyid",
     "apikey",
@@ -26,12 +26,12 @@ const ENDINGS: [&str; 21] = [
     "sessiontoken",
     "token",
 ];
-/// Names of secrets that are too short to be looked for at the end of others.
+/// Names of secrets that are too short to be used as endings.
 const WHOLE: [&str; 6] = ["auth", "pass", "pat", "pw", "pwd", "sid"];
-/// How credentials begin in a header.
+/// How credentials start in a header.
 const SCHEMES: [&str; 5] = ["bearer ", "basic ", "digest ", "token ", "apikey "];
 
-/// Whether the value of something with this name is a secret: `--api-key`, `GITHUB_TOKEN`, `Authorization`.
+/// Whether a value with this name is a secret: `--api-key`, `GITHUB_TOKEN`, `Authorization`.
 pub(super) fn is_secret(name: &str) -> bool {
     let words = || name.split(|c: char| !c.is_alphanumeric());
     let plain: String = words().collect::<String>().to_lowercase();
@@ -40,18 +40,18 @@ pub(super) fn is_secret(name: &str) -> bool {
     ENDINGS.iter().any(|ending| plain.ends_with(ending)) || WHOLE.contains(&&*last)
 }
 
-/// Whether the word after this one is a secret.
+/// Whether the word after this flag is a secret.
 pub(super) fn is_secret_flag(word: &str) -> bool {
     word.starts_with('-') && !word.contains('=') && is_secret(word)
 }
 
-/// The secrets in an address: its user and password, and what its query and fragment name.
+/// The secrets in an address: the user and password, and named values in the query and fragment.
 pub(super) fn of_address(url: &str) -> Vec<Range<usize>> {
     of_text(url, false)
 }
 
-/// The parts of a text that are secrets, from its beginning to its end. In a script, words end at
-/// white space.
+/// The secrets in a text, in order. In a script, words end at white
+/// space.
 pub(super) fn of_text(text: &str, is_script: bool) -> Vec<Range<usize>> {
     let mut found = users(text);
     let mut at = 0;
@@ -77,7 +77,7 @@ pub(super) fn of_text(text: &str, is_script: bool) -> Vec<Range<usize>> {
     })
 }
 
-/// The users and passwords of addresses.
+/// The users and passwords in addresses.
 fn users(text: &str) -> Vec<Range<usize>> {
     let hosts = text
         .match_indices("://")
@@ -91,7 +91,7 @@ fn users(text: &str) -> Vec<Range<usize>> {
     users.collect()
 }
 
-/// The next word that could be a name.
+/// The next word that can be a name.
 fn next_name(text: &str, from: usize) -> Option<Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || ['_', '-', '.'].contains(&c);
     let start = from + text[from..].find(is_part)?;
@@ -99,7 +99,7 @@ fn next_name(text: &str, from: usize) -> Option<Range<usize>> {
     Some(start..length.map_or(text.len(), |length| start + length))
 }
 
-/// Where the value of this name is, if it has one.
+/// The value after this name, if there is one.
 fn value_of(text: &str, name: &Range<usize>, is_script: bool) -> Option<Range<usize>> {
     let before = &text[..name.start];
     // `${NAME:-…}` is a variable, and `registry/name:tag` an image.
@@ -134,7 +134,7 @@ fn value_of(text: &str, name: &Range<usize>, is_script: bool) -> Option<Range<us
         let inside = text.len() - opened.len() + 1;
         return Some(inside..inside + quoted(&text[inside..], quote, is_escaped));
     }
-    // `"Name: value"`: the value ends where the quotes do.
+    // `"Name: value"`: the value ends at the closing quote.
     let around = before.chars().next_back();
     let around = around.filter(|c| ['"', '\''].contains(c) && !is_quoted_name);
     if let Some(quote) = around.filter(|_| separator.is_some()) {
@@ -153,7 +153,7 @@ fn value_of(text: &str, name: &Range<usize>, is_script: bool) -> Option<Range<us
     Some(start..start + length)
 }
 
-/// How long a value in quotes is.
+/// The length of a quoted value.
 fn quoted(text: &str, quote: char, is_escaped: bool) -> usize {
     let mut is_after_backslash = false;
     for (at, character) in text.char_indices() {
@@ -168,7 +168,7 @@ fn quoted(text: &str, quote: char, is_escaped: bool) -> usize {
     text.len()
 }
 
-/// How long `Bearer ` is, if a text begins with it.
+/// The length of `Bearer ` and similar at the start of a text.
 fn scheme(text: &str) -> usize {
     let begins = |scheme: &&&str| {
         let head = text.get(..scheme.len());
@@ -177,13 +177,13 @@ fn scheme(text: &str) -> usize {
     SCHEMES.iter().find(begins).map_or(0, |scheme| scheme.len())
 }
 
-/// How long the word of a script is.
+/// The length of a word in a script.
 fn word(text: &str) -> usize {
     let ends = |c: char| c.is_whitespace() || ['"', '\'', ';', '&', '|', ')'].contains(&c);
     text.find(ends).unwrap_or(text.len())
 }
 
-/// How long a value without quotes is. What looks like its end may be part of it, unless another name
+/// The length of an unquoted value. An apparent end may be part of it, unless another name
 /// follows.
 fn open_value(text: &str) -> usize {
     for (at, character) in text.char_indices() {
@@ -205,7 +205,7 @@ fn open_value(text: &str) -> usize {
     text.len()
 }
 
-/// Whether a text begins with a name and what stands between it and its value.
+/// Whether a text starts with a name and a separator.
 fn is_named(text: &str) -> bool {
     let text = text.trim_start().trim_start_matches(['\\', '"', '\'']);
     let Some(name) = next_name(text, 0).filter(|name| name.start == 0) else {

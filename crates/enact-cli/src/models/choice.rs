@@ -1,4 +1,4 @@
-//! Which model is asked: as it was said, else what is at hand.
+//! Chooses the model: the one that is set, or a default.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::view::{Ink, Screen, Stream, text};
 
 const MODEL_VARIABLE: &str = "ENACT_MODEL";
 pub(super) const ADDRESS_VARIABLE: &str = "OPENAI_BASE_URL";
-/// A server on this machine answers at once, or it is not there.
+/// A local server answers quickly, or isn't running.
 const PATIENCE: Duration = Duration::from_secs(2);
 const NO_MODEL: &str = "no model is set, there is no key, and no local server answers: store a key \
                         with `enact keys set anthropic`, put one into a variable such as \
@@ -20,16 +20,16 @@ const NO_MODEL: &str = "no model is set, there is no key, and no local server an
                         model with `--model` or ENACT_MODEL; run `enact models` to list providers \
                         (`enact demo` needs none)";
 
-/// The models to ask, the first one first; at least one.
+/// The models to ask, the first choice first; at least one.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
     pub(crate) models: Vec<Named>,
-    /// Why these, if nobody said so on the command line.
+    /// Why these models, if the command line didn't set them.
     reason: Option<String>,
 }
 
 impl Choice {
-    /// One model, for this reason.
+    /// A single model, with the reason for it.
     fn of(name: String, base_url: Option<String>, reason: String) -> Self {
         Self {
             models: vec![Named { name, base_url }],
@@ -42,7 +42,7 @@ impl Choice {
         self.models.first().map_or("", |first| &first.name)
     }
 
-    /// Says what was chosen where nobody said it.
+    /// Prints the choice if the command line didn't make it.
     pub(crate) fn tell(&self) {
         let Some(reason) = &self.reason else { return };
         let screen = Screen::new(Stream::Stderr);
@@ -51,8 +51,8 @@ impl Choice {
     }
 }
 
-/// Decides, in this order: `--model`, `ENACT_MODEL`, the agent file, a key in the environment, a
-/// local server that answers.
+/// Chooses in this order: `--model`, `ENACT_MODEL`, the agent file, a key in the environment, a
+/// running local server.
 pub(crate) async fn choose(args: &AgentArgs, agent: &Agent) -> Result<Choice, Failure> {
     if let Some(choice) = said(args, agent)? {
         return Ok(choice);
@@ -61,7 +61,7 @@ pub(crate) async fn choose(args: &AgentArgs, agent: &Agent) -> Result<Choice, Fa
     at_hand(base_url.map(|base_url| (base_url, agent.base_url_source))).await
 }
 
-/// The models that were named.
+/// The models that are set.
 fn said(args: &AgentArgs, agent: &Agent) -> Result<Option<Choice>, Failure> {
     let named = |names: &mut dyn Iterator<Item = &str>| -> Vec<String> {
         let names = names.map(|name| name.trim().to_owned());
@@ -86,8 +86,8 @@ fn said(args: &AgentArgs, agent: &Agent) -> Result<Option<Choice>, Failure> {
         return Ok(None);
     }
     if args.asking.base_url.is_some() && models.iter().all(|named| named.base_url.is_none()) {
-        let message = "`--base-url` is for models that are named without a provider: `enact \
-                       models` tells the variable of each provider";
+        let message = "`--base-url` only applies to models without a provider: `enact \
+                       models` lists the variable of each provider";
         return Err(Failure::usage("base_url", message));
     }
     Ok(Some(Choice { models, reason }))
@@ -109,7 +109,7 @@ pub(super) async fn at_hand(base_url: Option<(&str, &str)>) -> Result<Choice, Fa
                 _ => "its key is stored".to_owned(),
             };
             let name = format!("{}::{model}", provider.name());
-            let reason = format!("{why}; choose with `--model` or {MODEL_VARIABLE}");
+            let reason = format!("{why}; change it with `--model` or {MODEL_VARIABLE}");
             return Ok(Choice::of(name, None, reason));
         }
     }
@@ -119,7 +119,7 @@ pub(super) async fn at_hand(base_url: Option<(&str, &str)>) -> Result<Choice, Fa
         };
         if let Some(model) = models.into_iter().next() {
             let name = format!("{}::{model}", provider.name());
-            let reason = format!("it runs at {}", provider.base_url());
+            let reason = format!("running at {}", provider.base_url());
             return Ok(Choice::of(name, None, reason));
         }
     }
@@ -141,13 +141,13 @@ async fn first_at(address: String, source: &str) -> Result<Choice, Failure> {
     };
     let models = asked.map_err(|error| wrong(error.to_string()))?;
     let Some(model) = models.into_iter().next() else {
-        return Err(wrong("its list is empty".to_owned()));
+        return Err(wrong("the list is empty".to_owned()));
     };
     let reason = format!("the first one of the server from {source}");
     Ok(Choice::of(model, Some(address), reason))
 }
 
-/// The server for models that are named without a provider, if one was named.
+/// The address of the server for models without a provider, if one is set.
 pub(crate) fn address(flag: Option<&str>) -> Option<String> {
     let given = flag.map(str::trim).filter(|flag| !flag.is_empty());
     given
@@ -155,7 +155,7 @@ pub(crate) fn address(flag: Option<&str>) -> Option<String> {
         .or_else(|| variable(ADDRESS_VARIABLE))
 }
 
-/// A variable that says something.
+/// The value of a variable, if it is not empty.
 pub(super) fn variable(name: &str) -> Option<String> {
     let value = std::env::var(name).ok()?.trim().to_owned();
     (!value.is_empty()).then_some(value)

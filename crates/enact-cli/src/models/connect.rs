@@ -1,4 +1,4 @@
-//! From names to a model that can be asked.
+//! Creates clients for models.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::local;
 /// Who is asked where a name says nothing else.
 const OPENAI: &str = "openai";
 
-/// A model by its name, and where it is asked if it is not where its provider always is.
+/// The name of a model, and its address if that differs from the provider's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Named {
     pub(crate) name: String,
@@ -28,13 +28,13 @@ pub(crate) struct Named {
     pub(crate) base_url: Option<String>,
 }
 
-/// An address without user, password and query, which may hold keys: as it is stored.
+/// The stored form of an address: without user, password and query, which may contain keys.
 pub(crate) fn stored_address(address: &str) -> String {
     let client = OpenAi::new("").with_base_url(address);
     let stored = client
         .ok()
         .and_then(|client| client.base_url().map(str::to_owned));
-    // What cannot be read is of no use later either.
+    // An invalid address is of no use later either.
     stored.unwrap_or_default()
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn store_address<S: Serializer>(
     address.as_deref().map(stored_address).serialize(to)
 }
 
-/// The address with what is not stored of it, if the environment has the whole.
+/// The complete address, if the environment has it.
 fn whole_address(address: &str) -> String {
     let whole = super::choice::variable(super::choice::ADDRESS_VARIABLE);
     let whole = whole.filter(|whole| stored_address(whole) == address);
@@ -53,7 +53,7 @@ fn whole_address(address: &str) -> String {
 }
 
 impl Named {
-    /// The model of this name; at this address, if it may be asked there.
+    /// The model with this name; at this address, if the model allows one.
     pub(crate) fn at(name: &str, address: Option<&str>) -> Self {
         let mut named = Self {
             name: name.to_owned(),
@@ -65,8 +65,8 @@ impl Named {
         named
     }
 
-    /// The provider and the model. A short name, such as `gpt-4o`, means a provider where no address
-    /// says who is asked.
+    /// The provider and the model. A short name, such as `gpt-4o`, implies its provider if there is no
+    /// address.
     pub(crate) fn parts(&self) -> Option<(&str, &str)> {
         match self.base_url {
             Some(_) => enact_providers::split(&self.name),
@@ -82,12 +82,12 @@ impl Named {
         }
     }
 
-    /// Whether the name says who serves the model.
+    /// Whether the name includes a provider.
     pub(crate) fn has_provider(&self) -> bool {
         self.parts().is_some()
     }
 
-    /// Whether it may be asked at an address of one's own: without a provider, or OpenAI's.
+    /// Whether the model can be asked at a custom address: without a provider, or OpenAI's.
     pub(crate) fn is_compatible(&self) -> bool {
         enact_providers::split(&self.name).is_none_or(|(provider, _)| provider == "openai")
     }
@@ -108,7 +108,7 @@ pub(crate) fn connect(named: &Named) -> Result<Arc<dyn LanguageModel>, Failure> 
     connected.map_err(refused)
 }
 
-/// The built-in price of a model that is asked at its provider.
+/// The built-in price of a model that is asked at its provider's address.
 pub(crate) fn built_in_price(named: &Named) -> Option<Prices> {
     let (provider, model) = named.parts().unwrap_or((OPENAI, &named.name));
     let address = match &named.base_url {
@@ -119,7 +119,7 @@ pub(crate) fn built_in_price(named: &Named) -> Option<Prices> {
     Some(Prices::new().with(model, price))
 }
 
-/// Whether nothing is known of the server that a model is asked at.
+/// Whether the server of a model is unknown.
 pub(crate) fn is_unknown(named: &Named) -> bool {
     let address = named.base_url.as_deref();
     address.is_some_and(|address| !enact_providers::is_hosted(address))
@@ -142,7 +142,7 @@ fn refused(error: ModelError, named: &Named) -> Failure {
     }
 }
 
-/// The models as one: the later ones are asked when the earlier ones fail.
+/// Combines the models: later ones are fallbacks for earlier ones.
 pub(crate) fn joined(
     first: Arc<dyn LanguageModel>,
     others: Vec<Arc<dyn LanguageModel>>,
@@ -159,7 +159,7 @@ pub(crate) fn joined(
     Ok(Arc::new(all))
 }
 
-/// Each model has limits of its own. What is kept is not asked for, and waits for nothing.
+/// Adds limits and a cache to a model. Cached replies don't count against the limits.
 fn paced(model: Arc<dyn LanguageModel>, pace: &Pace) -> Result<Arc<dyn LanguageModel>, Failure> {
     let mut limited = Limited::new(model);
     if let Some(requests) = pace.requests_per_minute {
@@ -175,7 +175,7 @@ fn paced(model: Arc<dyn LanguageModel>, pace: &Pace) -> Result<Arc<dyn LanguageM
             Ok(cached) => Ok(Arc::new(cached.with_secrets(enact::secrets()))),
             Err(error) => {
                 let folder = folder.display();
-                let message = format!("the folder `{folder}` cannot be made: {error}");
+                let message = format!("the directory `{folder}` cannot be created: {error}");
                 Err(Failure::usage("cache", message))
             }
         },

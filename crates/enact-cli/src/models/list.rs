@@ -16,12 +16,12 @@ use crate::report;
 use crate::view::{Ink, Screen, Stream, text};
 
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How many names are shown on one line.
+/// The number of models to show on one line.
 const SHOWN: usize = 3;
-/// How many providers without a key are named.
+/// The number of providers without a key to list.
 const WITHOUT_KEY: usize = 4;
 
-/// Somewhere models are asked: at a provider, in this process, or at another address.
+/// A place with models: a provider, this process, or another address.
 #[derive(Default, Serialize)]
 struct Place {
     provider: Option<&'static str>,
@@ -32,15 +32,15 @@ struct Place {
     reachable: Option<bool>,
     models: Option<Vec<String>>,
     usual_model: Option<&'static str>,
-    /// Why its models cannot be asked, if they cannot.
+    /// Why its models can't be used, if they can't.
     reason: Option<String>,
     probed: Vec<Value>,
-    /// Whether a server of this machine is meant, at its usual address.
+    /// Whether it is a local server at its usual address.
     #[serde(skip)]
     is_local: bool,
 }
 
-/// Lists who can be asked.
+/// Lists providers and their models.
 pub(crate) async fn execute(args: &ModelsArgs) -> Result<Exit, Failure> {
     let mut places = match args.provider.as_deref() {
         None => join_all(Provider::all().into_iter().map(Place::of)).await,
@@ -96,7 +96,9 @@ pub(crate) async fn execute(args: &ModelsArgs) -> Result<Exit, Failure> {
     match choice::at_hand(None).await {
         Ok(choice) => {
             let name = text::one_line(choice.name());
-            screen.line(&format!("\nWithout `--model` and ENACT_MODEL: {name}"));
+            screen.line(&format!(
+                "\nDefault model, without `--model` and ENACT_MODEL: {name}"
+            ));
         }
         Err(_) => {
             screen.line("\nNo model can be used yet. One of these is enough:");
@@ -132,7 +134,7 @@ impl Place {
         place
     }
 
-    /// The model files of this machine.
+    /// The registered model files.
     fn here() -> Self {
         let (models, reason) = local::on_shelf();
         Self {
@@ -145,7 +147,7 @@ impl Place {
         }
     }
 
-    /// An address that is not that of a provider now, known from a probe.
+    /// An address that belongs to no provider, known from a probe.
     fn elsewhere(probe: &Probe) -> Self {
         Self {
             base_url: Some(probe.base_url.clone()),
@@ -163,7 +165,7 @@ impl Place {
         self.key_variable.unwrap_or_default()
     }
 
-    /// Its models, a name on each line.
+    /// Prints its models, one name per line.
     fn names(&self, screen: &Screen) -> Result<(), Failure> {
         let name = self.name();
         if let (false, Some(variable)) = (self.configured, self.key_variable) {
@@ -181,7 +183,7 @@ impl Place {
         }
     }
 
-    /// Shows a provider on a line; or gives what is said of it, if it has no key.
+    /// Prints a line about a provider; returns its description instead if it has no key.
     fn show(&self, screen: &Screen) -> Option<String> {
         if !self.configured {
             return Some(format!("{} ({})", self.name(), self.variable()));
@@ -191,7 +193,7 @@ impl Place {
                 let (count, some) = self.some();
                 (screen.paint(Ink::Good, &count), some)
             }
-            // Most people run no local server, and nothing is wrong then.
+            // Most people run no local server, so this is not an error.
             Some(_) if self.is_local => (
                 screen.paint(Ink::Quiet, "not running"),
                 text::one_line(self.base_url.as_deref().unwrap_or_default()),
@@ -205,7 +207,7 @@ impl Place {
         None
     }
 
-    /// How many models there are, and a few of them.
+    /// The number of models, and a few names.
     fn some(&self) -> (String, String) {
         let models = self.models.as_deref().unwrap_or_default();
         let mut some: Vec<&str> = models.iter().map(String::as_str).take(SHOWN).collect();
@@ -228,10 +230,10 @@ fn probe_object(probe: &Probe) -> Value {
     })
 }
 
-/// What was found out about models, and when.
+/// Prints the results of probes.
 fn show_probes(screen: &Screen, probes: &[Probe]) {
     if !probes.is_empty() {
-        screen.line("\nProbed, for the adapter `auto` (`--probe` does it again):");
+        screen.line("\nProbed for the adapter `auto` (`--probe` repeats it):");
     }
     for probe in probes {
         let day = probe.at.to_zoned(jiff::tz::TimeZone::system()).date();
@@ -246,7 +248,7 @@ fn show_probes(screen: &Screen, probes: &[Probe]) {
     }
 }
 
-/// The model files of this machine, if there are any.
+/// Prints the registered model files, if any.
 fn show_shelf(screen: &Screen, shelf: &Place) {
     let (count, some) = shelf.some();
     let is_empty = shelf.models.as_ref().is_none_or(Vec::is_empty);

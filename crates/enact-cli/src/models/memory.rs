@@ -1,4 +1,4 @@
-//! What was found out about models, kept on disk.
+//! Results of probes, stored on disk.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::view::{Screen, Stream, text};
 
-/// The variable that names the file.
+/// The variable with the path of the file.
 const VARIABLE: &str = "ENACT_PROBES";
 const FILE: &str = "enact/probes.json";
 /// The form of the file.
@@ -20,19 +20,19 @@ const VERSION: u32 = 2;
 /// Another model may be behind the same name by then, or a newer server.
 const MAX_AGE: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// What was found out about one model at one address.
+/// The probe result for one model at one address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Probe {
     pub(crate) base_url: String,
     pub(crate) model: String,
     #[serde(flatten)]
     pub(crate) found: Capabilities,
-    /// When.
+    /// When the model was probed.
     pub(crate) at: Timestamp,
 }
 
 impl Probe {
-    /// What was found out now.
+    /// A new result.
     pub(crate) fn new(base_url: &str, model: &str, found: Capabilities) -> Self {
         Self {
             base_url: without_secrets(base_url),
@@ -42,7 +42,7 @@ impl Probe {
         }
     }
 
-    /// What was found, in words.
+    /// The result in words.
     pub(crate) fn words(&self) -> &'static str {
         let found = self.found;
         match (found.tools, found.response_schema, self.obeys()) {
@@ -73,7 +73,7 @@ struct Kept {
     probes: Vec<Probe>,
 }
 
-/// The file that keeps what was found out. Processes can share it: it is replaced as a whole, by one
+/// The file with probe results. Processes can share it: it is replaced as a whole, by one
 /// process at a time.
 #[derive(Debug, Clone)]
 pub(crate) struct Memory {
@@ -81,14 +81,14 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// The file that ENACT_PROBES names, else the one in the cache folder of the platform; none if
-    /// neither is known.
+    /// The file in ENACT_PROBES, else the one in the platform's cache directory; none if neither is
+    /// known.
     pub(crate) fn open() -> Option<Self> {
         let path = default_path(std::env::consts::OS, |name| std::env::var_os(name));
         path.map(|path| Self { path })
     }
 
-    /// What is known of a model, unless that is long ago.
+    /// The result for a model, unless it is too old.
     pub(crate) fn find(&self, base_url: &str, model: &str) -> Option<Probe> {
         let base_url = without_secrets(base_url);
         let mut known = self.list().into_iter();
@@ -97,11 +97,11 @@ impl Memory {
         (age < MAX_AGE).then_some(found)
     }
 
-    /// All that is known. A file that cannot be read holds nothing, and is said to be so.
+    /// All results. A file that can't be read counts as empty, with a warning.
     pub(crate) fn list(&self) -> Vec<Probe> {
         let wrong = |what: String| {
             let path = self.path.display();
-            let line = format!("warning: `{path}` {what}: it is ignored, and written anew");
+            let line = format!("warning: `{path}` {what}: it is ignored, and will be replaced");
             Screen::new(Stream::Stderr).line(&text::one_line(&line));
             Vec::new()
         };
@@ -119,7 +119,7 @@ impl Memory {
         }
     }
 
-    /// Keeps what was found out, in place of what was known of that model.
+    /// Stores a result, replacing the earlier one for the same model.
     pub(crate) fn keep(&self, probe: Probe) -> io::Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
@@ -145,7 +145,7 @@ impl Memory {
     }
 }
 
-/// An address without the user, the password and the query, which may hold a key.
+/// An address without user, password and query, which may contain a key.
 fn without_secrets(base_url: &str) -> String {
     let base_url = base_url.trim();
     let end = base_url.find(['?', '#']).unwrap_or(base_url.len());
@@ -162,7 +162,7 @@ fn default_path(platform: &str, variable: impl Fn(&str) -> Option<OsString>) -> 
     if let Some(path) = variable(VARIABLE).filter(|path| !path.is_empty()) {
         return Some(path.into());
     }
-    // A relative folder would be another one in each working folder.
+    // A relative path would depend on the working directory.
     let folder = |name| {
         variable(name)
             .map(PathBuf::from)

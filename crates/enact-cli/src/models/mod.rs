@@ -1,4 +1,4 @@
-//! Models: which one is asked, and `enact models`.
+//! Models: choosing and connecting them, and `enact models`.
 
 mod choice;
 mod connect;

@@ -1,4 +1,4 @@
-//! Finds out what a model can do before it is asked for the first time.
+//! Probes the capabilities of a model before its first request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,29 +12,29 @@ use crate::agent::Agent;
 use crate::args::AgentArgs;
 use crate::view::{Ink, Screen, Stream, text};
 
-/// The variable that switches probing off.
+/// The variable that disables probing.
 const VARIABLE: &str = "ENACT_PROBE";
-/// How long a probe may take before it is spoken of.
+/// How long a probe can take before a message is shown.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// Whether models are probed.
+/// Whether and how models are probed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Probing {
-    /// They do what they claim.
+    /// Trust what models claim.
     Off,
-    /// What is remembered of them holds; nobody is asked.
+    /// Use stored results; send no requests.
     Remembered,
-    /// Those that nothing is remembered of, within this time.
+    /// Probe models without a stored result, within this time.
     Once(Duration),
-    /// Again, whatever is remembered.
+    /// Probe again, even if there is a result.
     Again(Duration),
 }
 
 impl Probing {
-    /// How long somebody waits for a run to begin.
+    /// How long a user waits for a run to start.
     pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-    /// What the flags say, else the environment.
+    /// The setting of the flags, else of the environment.
     pub(crate) fn said(args: &AgentArgs, patience: Duration) -> Self {
         if args.asking.probe_again {
             return Self::Again(patience);
@@ -47,11 +47,11 @@ impl Probing {
         }
     }
 
-    /// The same for an agent, which may not want it, or whose adapter does not depend on it.
+    /// The setting for an agent, which may disable probing, or whose adapter may not need it.
     pub(crate) fn of(self, agent: &Agent) -> Self {
         let adapter = agent.asking.adapter.as_deref();
         let is_auto = adapter.is_none_or(|adapter| adapter.trim() == "auto");
-        // Flags win over the file.
+        // Flags override the file.
         let is_wanted = agent.asking.probe != Some(false) || matches!(self, Self::Again(_));
         match is_auto && is_wanted {
             true => self,
@@ -59,7 +59,7 @@ impl Probing {
         }
     }
 
-    /// The same where the model may never be asked.
+    /// The setting for a model that may never be asked.
     pub(crate) fn without_asking(self) -> Self {
         match self {
             Self::Off => Self::Off,
@@ -67,9 +67,9 @@ impl Probing {
         }
     }
 
-    /// The model, with what is found out about it. Says so if somebody was asked.
+    /// Adds the probe result to the model. Prints a line if it was probed.
     pub(crate) async fn apply(self, model: Arc<dyn LanguageModel>) -> Arc<dyn LanguageModel> {
-        // A model inside the process is known, and so are the hosted ones.
+        // The capabilities of local and hosted models are known.
         let Some(base_url) = model.base_url().map(str::to_owned) else {
             return model;
         };
@@ -95,8 +95,8 @@ impl Probing {
     }
 }
 
-/// Probes a model, and keeps what was found. `None` where the run will meet the same failure, and
-/// say what to do about it.
+/// Probes a model, and stores the result. `None` for failures that the run itself will meet and
+/// report.
 async fn ask(
     model: &dyn LanguageModel,
     base_url: &str,
@@ -111,9 +111,9 @@ async fn ask(
             let probe = Probe::new(base_url, name, found);
             let (words, adapter) = (probe.words(), probe.adapter());
             let kept = match memory.map(|memory| memory.keep(probe)) {
-                Some(Ok(())) => "remembered; `--probe` asks again".to_owned(),
-                Some(Err(error)) => format!("not remembered: {error}"),
-                None => "not remembered: set ENACT_PROBES to a file".to_owned(),
+                Some(Ok(())) => "stored; `--probe` repeats the probe".to_owned(),
+                Some(Err(error)) => format!("not stored: {error}"),
+                None => "not stored: set ENACT_PROBES to a file".to_owned(),
             };
             say(format!(
                 "probed {name} at {base_url}: it {words}, so the adapter is {adapter} ({kept})"
@@ -129,7 +129,7 @@ async fn ask(
                     "could not probe {name} at {base_url}, so the adapter is json for now \
                      (`--adapter` sets another one): {error}"
                 ));
-                // Most models can be asked for JSON, with a schema or without.
+                // Most models can return JSON, with or without a schema.
                 Some(Capabilities::FULL.with_tools(false))
             }
         },

@@ -1,4 +1,4 @@
-//! Recordings: what was asked and answered, written down or given again.
+//! Recordings: exchanges with models, recorded or replayed.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use super::connect::stored_address;
 use crate::args::RecordingArgs;
 use crate::exit::Failure;
 
-/// What the recording notes: the models by their names, and the server for those that are named
-/// without a provider.
+/// What the recording notes: the names of the models, and the server for those without
+/// a provider.
 const MODELS: &str = "models";
 const ADDRESS: &str = "address";
 
-/// What is done beside asking models, or instead of it.
+/// Whether exchanges are recorded or replayed.
 #[derive(Debug)]
 pub(crate) enum Tape {
     Off,
@@ -30,13 +30,13 @@ pub(crate) enum Tape {
 }
 
 impl Tape {
-    /// The recording to answer from, if there shall be one.
+    /// The recording to reply from, if one is set.
     pub(crate) fn to_replay(args: &RecordingArgs) -> Result<Option<Replaying>, Failure> {
         let file = args.replay.as_ref();
         Ok(file.map(Replaying::open).transpose()?)
     }
 
-    /// A model, recorded if that is asked for.
+    /// Wraps a model so that it is recorded, if requested.
     pub(crate) fn around(
         model: Arc<dyn LanguageModel>,
         models: &[Named],
@@ -59,7 +59,7 @@ impl Tape {
         ))
     }
 
-    /// Another model beside the recorded one: under the name it has at its provider.
+    /// Wraps a further model, under the name it has at its provider.
     pub(crate) fn beside(
         &self,
         name: &str,
@@ -72,8 +72,8 @@ impl Tape {
         }
     }
 
-    /// A recorded model that may never be asked, such as that of an agent that may be called; none
-    /// if nothing is replayed.
+    /// A recorded model that may never be asked, such as that of a member; none
+    /// without a replay.
     pub(crate) fn replayed(&self, name: &str) -> Result<Option<Arc<dyn LanguageModel>>, Failure> {
         let Self::Replays(replaying) = self else {
             return Ok(None);
@@ -92,7 +92,7 @@ fn at_provider(name: &str) -> &str {
     enact_providers::split(name).map_or(name, |(_, model)| model)
 }
 
-/// A model that nothing was recorded of: it has no answer.
+/// A model without recorded replies: it fails.
 #[derive(Debug)]
 struct Unheard {
     name: String,
@@ -110,7 +110,7 @@ impl LanguageModel for Unheard {
     }
 }
 
-/// The models that a recording is of, as they were named.
+/// The models of a recording, as they were named.
 pub(crate) fn recorded_models(replaying: &Replaying) -> Result<Vec<Named>, Failure> {
     let named: Vec<Named> = match replaying.notes().get(MODELS) {
         Some(noted) => serde_json::from_value(noted.clone())
@@ -126,7 +126,7 @@ pub(crate) fn recorded_models(replaying: &Replaying) -> Result<Vec<Named>, Failu
     }])
 }
 
-/// The server that models without a provider were asked at when it was recorded.
+/// The server for models without a provider at the time of the recording.
 pub(crate) fn recorded_address(replaying: &Replaying) -> Option<String> {
     let address = replaying.notes().get(ADDRESS).and_then(Value::as_str);
     address.map(str::to_owned)

@@ -1,4 +1,4 @@
-//! Who is asked: models, or a recording of them.
+//! The models of a command: real, or replayed from a recording.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::models::{
     self, Named, Probing, Tape, connect, joined, recorded_address, recorded_models,
 };
 
-/// The models of an agent as one, and what else is asked beside it.
+/// The models of an agent, combined, and what else is asked.
 pub(super) struct Asked {
     pub(super) model: Arc<dyn LanguageModel>,
-    /// The models, the first one first, each with its address.
+    /// The models, the first choice first, each with its address.
     pub(super) models: Vec<Named>,
-    /// The server for models that are named without a provider.
+    /// The server for models without a provider.
     pub(super) address: Option<String>,
     pub(super) tape: Tape,
 }
 
 impl Asked {
-    /// What the flags and the agent name; else what is at hand.
+    /// The models of the flags or the agent; else the default.
     pub(super) async fn choose(
         args: &AgentArgs,
         agent: &Agent,
@@ -55,7 +55,7 @@ impl Asked {
         }
     }
 
-    /// These models, recorded or replayed if that is asked for.
+    /// These models, recorded or replayed if requested.
     pub(super) async fn named(
         models: &[Named],
         pace: &Pace,
@@ -77,7 +77,7 @@ impl Asked {
     }
 }
 
-/// Models as one, the first one first, and where each of them is.
+/// Combines models, the first choice first, and returns the address of each.
 pub(super) async fn connected(
     models: &[Named],
     pace: &Pace,
@@ -97,13 +97,13 @@ pub(super) async fn connected(
     let first = probing.apply(first).await;
     let mut others = Vec::new();
     for client in clients {
-        // It may never be asked, and may not be there: that must not decide for the first one.
+        // A fallback may never be asked and may not be available: that must not affect the first model.
         others.push(probing.without_asking().apply(client).await);
     }
     Ok((joined(first, others, pace)?, found))
 }
 
-/// A model that was named apart from those of the agent, such as a judge.
+/// A further model, such as a judge.
 pub(super) fn another(name: &str, agent: &Agent) -> Result<Arc<dyn LanguageModel>, Failure> {
     let mut named = Named::at(name, None);
     if !named.has_provider() {

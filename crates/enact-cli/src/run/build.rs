@@ -1,4 +1,4 @@
-//! From an agent that is written down to one that can be called.
+//! Builds an agent from its description.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::mcp::Servers;
 use crate::models::{Probing, Tape, is_unknown};
 use crate::tools;
 
-/// What agents are built with, beside what is written down of them.
+/// What building an agent needs besides its description.
 pub(super) struct Building<'a> {
     pub(super) tape: &'a Tape,
     pub(super) store: Option<&'a SqliteStore>,
     pub(super) probing: Probing,
-    /// The servers that were started.
+    /// The started servers.
     pub(super) servers: Servers,
 }
 
@@ -37,7 +37,7 @@ impl Building<'_> {
         built(agent, self.tools(agent).await?, &parts, model)
     }
 
-    /// The same for the agent of a run that is resumed. Tools of servers may come and go: their rules
+    /// Builds the agent of a run that is resumed. Tools of servers may have changed: their rules
     /// stay.
     pub(super) async fn agent_again(
         &mut self,
@@ -69,7 +69,7 @@ impl Building<'_> {
         Ok(tools)
     }
 
-    /// An agent as a tool. Its runs are kept with those of the caller, so that both can be resumed.
+    /// An agent as a tool. Its runs are stored with those of the caller, so that both can be resumed.
     async fn member(&mut self, member: &Member) -> Result<AgentTool, Failure> {
         let agent = &member.agent;
         let model = self.model(agent).await?;
@@ -104,7 +104,7 @@ pub(crate) fn to_read(run: &Run, mut agent: Agent) -> Result<ReAct, Failure> {
     let step = started.agent.step_adapter.as_deref();
     let calls = step.is_none_or(|name| name == "native");
     let model = ScriptedModel::new([]).with_capabilities(Capabilities::FULL.with_tools(calls));
-    // A thought prompt names them.
+    // A thought prompt refers to them.
     let tools = started.agent.tools.iter().cloned();
     let tools = tools.fold(Tools::new(), |tools, spec| {
         tools.with(FnTool::from_spec(spec, |_: Values, _| async {
@@ -117,7 +117,7 @@ pub(crate) fn to_read(run: &Run, mut agent: Agent) -> Result<ReAct, Failure> {
     builder.build().map_err(|error| Failure::from(&error))
 }
 
-/// The agent with these tools, asking this model.
+/// The agent with these tools and this model.
 pub(super) fn built(
     agent: &Agent,
     tools: Tools,

@@ -1,5 +1,5 @@
-//! What resuming a run does beyond reading its log: the commands that it starts, the addresses that
-//! it contacts and the tools that it has.
+//! What resuming a run does beyond reading its log: the commands it starts, the addresses it
+//! contacts and the tools it uses.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::exit::Failure;
 use crate::models::Named;
 use crate::view::exact;
 
-/// What is done, and with what.
+/// Actions with their details.
 type Deeds = Vec<(String, String)>;
 
-/// All that a run does when it is resumed, as its log says it.
+/// Everything that a run does when it is resumed, according to its log.
 pub(crate) fn deeds(run: &Run) -> Result<Deeds, Failure> {
     let agent = Agent::of_run(run.started())?;
     let mut deeds = Deeds::new();
@@ -28,7 +28,7 @@ pub(crate) fn deeds(run: &Run) -> Result<Deeds, Failure> {
     Ok(deeds)
 }
 
-/// What one agent reaches.
+/// What one agent uses.
 fn tell_agent(agent: &Agent, whose: &str, deeds: &mut Deeds) {
     let mut tell = |what: &str, how: String| deeds.push((format!("{whose}{what}"), how));
     for named in &agent.models {
@@ -57,12 +57,12 @@ fn tell_agent(agent: &Agent, whose: &str, deeds: &mut Deeds) {
         let folder = folder.map_or_else(String::new, |folder| folder.display().to_string());
         tell("runs shell commands in", folder);
         if !shell.env.is_empty() {
-            tell("hands shell commands the variables", shell.env.join(", "));
+            tell("passes shell commands the variables", shell.env.join(", "));
         }
     }
     if let Some(pages) = &agent.own.reach.http_get {
         let private = if pages.private {
-            ", also private ones"
+            ", including private ones"
         } else {
             ""
         };
@@ -70,11 +70,11 @@ fn tell_agent(agent: &Agent, whose: &str, deeds: &mut Deeds) {
         tell("reads pages of", format!("{hosts}{private}"));
     }
     if let Some(cache) = &agent.replies.pace.cache {
-        tell("keeps replies in", cache.display().to_string());
+        tell("stores replies in", cache.display().to_string());
     }
 }
 
-/// Where the key comes from that goes to a model, if it has one.
+/// The source of the key for a model, if it has one.
 fn key_source(named: &Named) -> Option<KeySource> {
     let (provider, _) = named.parts().unwrap_or(("openai", ""));
     let provider = Provider::named(provider).ok()?;
@@ -87,7 +87,7 @@ fn key_source(named: &Named) -> Option<KeySource> {
 fn tell_tools(run: &Run, deeds: &mut Deeds) {
     let allowed = allowed(run);
     let mut tools: Vec<&ToolSpec> = run.started().agent.tools.iter().collect();
-    // Tools of servers come and go.
+    // Tools of servers may change.
     tools.extend(run.tools());
     let named = |is_meant: &dyn Fn(&ToolSpec) -> bool| -> String {
         let mut names: Vec<&str> = Vec::new();
@@ -104,11 +104,11 @@ fn tell_tools(run: &Run, deeds: &mut Deeds) {
     };
     let unasked = named(&|tool| runs_unasked(tool) && !is_allowed(tool));
     if !unasked.is_empty() {
-        deeds.push(("runs these tools unasked".to_owned(), unasked));
+        deeds.push(("runs these tools without asking".to_owned(), unasked));
     }
     if !allowed.is_empty() {
         let names: Vec<&str> = allowed.iter().copied().collect();
-        let what = "runs unasked, because somebody allowed it for the rest of the run";
+        let what = "runs without asking, because someone allowed it for the rest of the run";
         deeds.push((what.to_owned(), names.join(", ")));
     }
     let others = named(&|tool| !runs_unasked(tool) && !is_allowed(tool));
@@ -140,7 +140,7 @@ fn tell_others(agent: &Agent, whose: &str, deeds: &mut Deeds) {
     }
 }
 
-/// The calls that the log has decided on, and the answers in it that are not used yet.
+/// The calls that the log has decided on, and unused answers.
 fn tell_calls(run: &Run, deeds: &mut Deeds) {
     let open = run.open_questions();
     let trace = run.trace();
@@ -164,16 +164,16 @@ fn tell_calls(run: &Run, deeds: &mut Deeds) {
                 "runs the call, as an answer changed it",
                 whole_call(name, args),
             ),
-            Some((_, Decision::Reject(_))) => ("declines the call, as answered", call),
+            Some((_, Decision::Reject(_))) => ("rejects the call, as answered", call),
             Some((_, Decision::Feedback(text))) => (
-                "tells the model, as answered",
-                format!("{text}, in the place of {call}"),
+                "sends the model, as answered",
+                format!("{text}, instead of {call}"),
             ),
             Some((question, Decision::Answer(text))) if question.kind == QuestionKind::Clarify => {
                 ("runs the call, as answered", format!("{call}, with {text}"))
             }
             Some((_, Decision::Answer(text))) => (
-                "tells the model, as answered",
+                "sends the model, as answered",
                 format!("{text}, as the result of {call}"),
             ),
             Some(_) => ("runs the call, as answered", call),

@@ -1,4 +1,4 @@
-//! An earlier conversation, in whichever form it was kept.
+//! Earlier conversations, in any of the accepted formats.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::exit::Failure;
 
-const FORMS: &str = "it has to be what `--json` printed, its `history`, a list of chat messages, or \
-                     a flat trajectory map";
+const FORMS: &str = "expected the output of `--json`, its `history`, a list of chat messages, or \
+                     a flat trajectory";
 
 /// Reads a conversation from a file.
 pub(super) fn read(path: &Path) -> Result<History, Failure> {
@@ -52,8 +52,8 @@ fn entries(items: Vec<Value>) -> Result<History, String> {
     Ok(History::from(entries.collect::<Result<Vec<_>, _>>()?))
 }
 
-/// A flat trajectory, alone or as `trajectory` beside other things; what else stands in a lone one
-/// are the inputs of its run.
+/// A flat trajectory, alone or as `trajectory` in an object; any other keys of a lone one are
+/// the inputs of its run.
 fn trajectory(mut object: Values) -> Result<History, String> {
     let (map, inputs) = match object.shift_remove("trajectory") {
         Some(Value::Object(map)) => {
@@ -73,7 +73,7 @@ fn trajectory(mut object: Values) -> Result<History, String> {
     if !is_without_inputs {
         return Ok(history);
     }
-    // The map alone does not say what was asked; a conversation has to begin with something.
+    // The trajectory alone doesn't include the task, and a conversation has to start with something.
     let mut entries = history.entries().to_vec();
     if let Some(first) = entries.first_mut() {
         let text = "(An earlier task; what was asked is not recorded.)".to_owned();

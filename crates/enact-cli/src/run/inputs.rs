@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::picture;
 use crate::exit::Failure;
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, PartialEq, Eq)]
 enum Source<'a> {
     Text(&'a str),
@@ -17,15 +17,15 @@ enum Source<'a> {
     Stdin,
 }
 
-/// Inputs that were given, and not read yet.
+/// Inputs that have not been read yet.
 #[derive(Debug)]
 pub(super) struct Inputs<'a> {
     sources: Vec<(&'a str, Source<'a>)>,
-    /// The inputs that are images.
+    /// The names of image inputs.
     images: Vec<String>,
 }
 
-/// Takes the inputs apart, and checks their names.
+/// Splits the inputs, and checks their names.
 pub(super) fn check<'a>(given: &'a [String], signature: &Signature) -> Result<Inputs<'a>, Failure> {
     let mut sources: Vec<(&str, Source<'_>)> = Vec::new();
     let images = signature.inputs().iter();
@@ -64,7 +64,7 @@ pub(super) fn check<'a>(given: &'a [String], signature: &Signature) -> Result<In
             problems.push(problem);
         }
     }
-    // Names are checked before anything is read: a mistyped one must not wait for input.
+    // Names are checked before anything is read: a mistyped name must not wait for input.
     let names = sources
         .iter()
         .map(|(name, _)| ((*name).to_owned(), Value::Null));
@@ -90,8 +90,8 @@ pub(super) fn check<'a>(given: &'a [String], signature: &Signature) -> Result<In
 }
 
 impl Inputs<'_> {
-    /// Reads them. Every value but an image stays text here: the types of the signature say what it
-    /// means.
+    /// Reads them. Every value except an image stays text here: the types of the signature define its
+    /// meaning.
     pub(super) fn read(self) -> Result<Values, Failure> {
         let mut values = Values::new();
         for (name, source) in self.sources {
@@ -116,24 +116,22 @@ impl Inputs<'_> {
 fn parse(argument: &str) -> Result<(&str, Source<'_>), Failure> {
     let Some((name, value)) = argument.split_once('=') else {
         let hint = match argument.contains("->") {
-            true => "; the file of `--agent` says the signature: leave it out",
+            true => "; the file of `--agent` contains the signature: leave it out",
             false => "",
         };
         return Err(wrong(format!(
-            "`{argument}` is no input: write it as name=value, and flags as `--flag`{hint}"
+            "`{argument}` is not an input: use name=value, or `--flag` for flags{hint}"
         )));
     };
     let name = name.trim();
     if name.is_empty() {
-        return Err(wrong(format!(
-            "`{argument}` has no name: write it as name=value"
-        )));
+        return Err(wrong(format!("`{argument}` has no name: use name=value")));
     }
     let source = match value.strip_prefix('@') {
         Some(literal) if literal.starts_with('@') => Source::Text(literal),
         Some("") => {
             return Err(wrong(format!(
-                "`{name}=@` names no file: write `{name}=@FILE`, or `{name}=@@` for the text `@`"
+                "`{name}=@` names no file: use `{name}=@FILE`, or `{name}=@@` for the text `@`"
             )));
         }
         Some(path) => Source::File(path),
@@ -143,7 +141,7 @@ fn parse(argument: &str) -> Result<(&str, Source<'_>), Failure> {
     Ok((name, source))
 }
 
-/// The bytes of a source, and what it is called.
+/// The bytes of a source, and its description.
 fn load(name: &str, source: &Source<'_>) -> Result<(Vec<u8>, String), Failure> {
     let (bytes, place) = match source {
         Source::Text(text) => (Ok(text.as_bytes().to_vec()), "the text".to_owned()),
@@ -166,7 +164,7 @@ fn text(name: &str, source: &Source<'_>) -> Result<String, Failure> {
     let (bytes, place) = load(name, source)?;
     let mut text = String::from_utf8(bytes)
         .map_err(|_| wrong(format!("{place} for the input `{name}` is not UTF-8 text")))?;
-    // Editors and `echo` end a text with a line break that is not part of it.
+    // Editors and `echo` add a final line break that is not part of the text.
     if text.ends_with('\n') {
         text.pop();
         if text.ends_with('\r') {
@@ -213,7 +211,7 @@ mod tests {
         let all = problem(&["k=1", "question=a", "question=b", "foo"]);
         for part in [
             "the input `question` is given twice",
-            "`foo` is no input",
+            "`foo` is not an input",
             "missing input `text`",
             "unknown input `k`",
         ] {

@@ -30,14 +30,14 @@ pub(crate) use self::deeds::deeds;
 pub(crate) use self::setup::Setup;
 pub(crate) use self::waiting::{about, agent_name, asked_in_short, continued, first_input};
 
-/// Runs an agent and shows what came of it.
+/// Runs an agent and shows the result.
 pub(crate) async fn execute(args: &RunArgs) -> Result<Exit, Failure> {
     let ended = run(args).await;
     ended.or_else(|failure| Ok(report::fail(None, &failure, args.output.json)))
 }
 
 async fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    // A file says the signature: then all words are inputs.
+    // With a file, all arguments are inputs.
     let arrow = args
         .signature
         .as_ref()
@@ -62,7 +62,7 @@ async fn run(args: &RunArgs) -> Result<Exit, Failure> {
     Ok(print_ending(args.output, &narrator, &ended, store))
 }
 
-/// Whether the first word is meant as a signature: an input may hold an arrow, too.
+/// Whether the first argument is a signature: an input can contain an arrow too.
 fn is_signature(word: &str) -> bool {
     match (word.find("->"), word.find('=')) {
         (Some(arrow), Some(equals)) => arrow < equals || word[..equals].contains(':'),
@@ -70,7 +70,7 @@ fn is_signature(word: &str) -> bool {
     }
 }
 
-/// Shows what came of a run, in the form that was asked for.
+/// Shows the result of a run in the requested format.
 pub(crate) fn print_ending(
     output: OutputArgs,
     narrator: &Narrator,
@@ -114,7 +114,7 @@ fn print_object(ended: &Result<Outcome<Values>, Error>) -> Exit {
     }
 }
 
-/// Reports that an answer does not fit. If the run is not over, it waits for another one.
+/// Reports an answer that was not accepted. If the run is not over, it waits for another one.
 pub(crate) fn print_refusal(
     output: OutputArgs,
     narrator: &Narrator,
@@ -140,8 +140,8 @@ pub(crate) fn print_refusal(
     Exit::Paused
 }
 
-/// Shows how a run stands: its outputs, or its open questions and how to answer them, a note, and
-/// what it took.
+/// Shows the status of a run: its outputs, or its open questions and how to answer them, a note, and
+/// its usage.
 pub(crate) fn show_ending(
     narrator: &Narrator,
     outputs: Outputs<'_>,
@@ -161,7 +161,7 @@ pub(crate) fn show_ending(
         Some(_) => Vec::new(),
         None => run.open_questions(),
     };
-    // A question and how to answer it are shown even where the steps are not.
+    // Questions are shown even if the steps are not.
     let stderr;
     let asking = match screen.is_anywhere() {
         true => screen,
@@ -187,7 +187,7 @@ pub(crate) fn show_ending(
     narrator.summary(run, ending, ink);
 }
 
-/// Shows what came of a run to a person; the outputs may go to a screen of their own.
+/// Shows the result of a run to a person; the outputs can go to a separate screen.
 pub(crate) fn print_view(
     narrator: &Narrator,
     outputs: Outputs<'_>,
@@ -203,9 +203,9 @@ pub(crate) fn print_view(
             let how = match store {
                 Some(store) => {
                     let line = continued(store, paused.run());
-                    format!("\nnobody was there to answer: `{line}` asks again in a terminal")
+                    format!("\nNo one could answer. To be asked in a terminal: `{line}`")
                 }
-                None => "nobody was there to answer, and the run is not kept: run it in a \
+                None => "No one could answer, and the run is not stored: run it in a \
                          terminal, or without `--store none`"
                     .to_owned(),
             };
@@ -216,7 +216,7 @@ pub(crate) fn print_view(
             if let Some(run) = error.run() {
                 let screen = narrator.screen();
                 if let Some(store) = store {
-                    let how = format!("\n`{}` continues it", continued(store, run));
+                    let how = format!("\nTo resume the run: `{}`", continued(store, run));
                     screen.line(&screen.paint(Ink::Quiet, &how));
                 }
                 narrator.summary(run, "interrupted", Ink::Question);
@@ -227,7 +227,7 @@ pub(crate) fn print_view(
             let failure = Failure::from(error);
             if let Some(run) = error.run() {
                 if let Some(store) = store.filter(|_| run.termination().is_none()) {
-                    let how = format!("\n`{}` continues it", continued(store, run));
+                    let how = format!("\nTo resume the run: `{}`", continued(store, run));
                     let screen = narrator.screen();
                     screen.line(&screen.paint(Ink::Quiet, &how));
                 }

@@ -26,7 +26,7 @@ pub(crate) fn of_text(name: &str, text: &str) -> Result<Value, String> {
     }
     if !text.starts_with("https://") && !text.starts_with("http://") {
         return Err(format!(
-            "the input `{name}` is an image: write `{name}=@FILE`, or an address that begins with \
+            "the input `{name}` is an image: use `{name}=@FILE`, or an address that starts with \
              https://"
         ));
     }

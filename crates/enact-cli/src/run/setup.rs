@@ -1,4 +1,4 @@
-//! From what was typed to an agent that is ready to run, and from a log to the agent of a run.
+//! Sets up an agent from arguments, or from the log of a run.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,22 +19,22 @@ use crate::mcp::Servers;
 use crate::models::{self, Named, Probing, Tape, is_unknown};
 use crate::{secrets, store, tools, trust};
 
-/// An agent and what it starts from.
+/// An agent that is ready to run.
 pub(crate) struct Setup {
     pub(crate) agent: ReAct,
-    /// What it was built from.
+    /// The description it was built from.
     pub(crate) plan: Agent,
-    /// The conversation that it goes on with.
+    /// The conversation to continue.
     pub(crate) history: History,
     /// The model's name.
     pub(crate) model: String,
-    /// What `auto` is, if that was found out.
+    /// The adapter that `auto` selected, if known.
     pub(crate) adapter: Option<String>,
-    /// What the log has to say so that the agent can be built again.
+    /// What the log has to note so that the agent can be rebuilt.
     pub(crate) notes: Values,
-    /// The MCP servers whose tools it has.
+    /// The MCP servers of the agent.
     pub(crate) servers: Servers,
-    /// Where its runs are kept.
+    /// Where its runs are stored.
     pub(crate) store: Option<SqliteStore>,
     parts: Parts,
     tape: Tape,
@@ -43,14 +43,14 @@ pub(crate) struct Setup {
 
 impl Setup {
     /// Checks everything that can be checked before a model is asked, and starts the servers.
-    /// A model that nothing is known of is probed within `patience`.
+    /// An unknown model is probed within `patience`.
     pub(crate) async fn new(
         agent: Agent,
         args: &AgentArgs,
         patience: Duration,
     ) -> Result<Self, Failure> {
         let mut plan = agent.with_flags(args)?.with_config(Config::load()?)?;
-        // A run that is not kept is never resumed.
+        // A run that is not stored is never resumed.
         let seal = store::path(&args.store)?.and_then(|_| trust::key());
         secrets::configure(Some(&plan), seal)?;
         let own = tools::own(&plan)?;
@@ -98,12 +98,12 @@ impl Setup {
         })
     }
 
-    /// A model that was named apart from those of the agent, such as a judge.
+    /// A further model, such as a judge.
     pub(crate) fn another(&self, name: &str) -> Result<Arc<dyn LanguageModel>, Failure> {
         self.tape.beside(name, || another(name, &self.plan))
     }
 
-    /// Asks this model from now on, with the tools that are there. Agents that are called keep theirs.
+    /// Changes the model, keeping the tools. Members keep their models.
     pub(crate) async fn ask_another(&mut self, name: &str) -> Result<(), Failure> {
         let mut plan = self.plan.clone();
         let address = models::address(plan.asking.base_url.as_deref());
@@ -119,7 +119,7 @@ impl Setup {
         };
         let agent = built(&plan, self.agent.tool_set().clone(), &self.parts, model)?;
         let mut notes = plan.notes()?;
-        // What was noted beside the agent stays.
+        // Further notes are kept.
         for (name, value) in &self.notes {
             if !notes.contains_key(name) && name != "models" {
                 notes.insert(name.clone(), value.clone());
@@ -133,8 +133,8 @@ impl Setup {
         Ok(())
     }
 
-    /// A run that begins with these inputs after this conversation, kept in a store if there is
-    /// one.
+    /// A run with these inputs that continues the conversation, stored if there is
+    /// a store.
     pub(crate) fn call(
         &self,
         inputs: Values,
@@ -149,8 +149,8 @@ impl Setup {
         }
     }
 
-    /// The agent of a run that is kept: as it was when the run began, whatever became of its file.
-    /// Starts the servers that the run used, and gives the name of the model, too.
+    /// The agent of a stored run, as it was when the run started, whatever happened to its file since.
+    /// Starts the servers of the run, and returns the name of the model too.
     pub(crate) async fn rebuild(
         run: &Run,
         store: &SqliteStore,
@@ -160,12 +160,12 @@ impl Setup {
         let spec = &run.started().agent;
         let mut plan = Agent::of_run(run.started())?;
         let is_with_servers = plan.mcp.is_some();
-        // Says that there is no such server, if one is given.
+        // Reports a repeated server that the run doesn't have.
         let list = plan.mcp.take().unwrap_or_default();
         let list = list.completed(&args.mcp, &args.mcp_url)?;
         plan.mcp = is_with_servers.then_some(list);
         secrets::configure(Some(&plan), seal)?;
-        // It has the adapter that it began with: nobody is probed for it.
+        // It keeps the adapter that it started with, so no model is probed.
         let probing = Probing::Remembered;
         let (pace, address) = (&plan.replies.pace, spec.base_url.clone());
         let asked = Asked::named(&plan.models, pace, address, &args.recording, probing).await?;

@@ -8,22 +8,22 @@ use serde_json::Value;
 use crate::store::resume_line;
 use crate::view::{Way, call_line, text};
 
-/// The line that resumes a run.
+/// The command that resumes a run.
 pub(crate) fn continued(store: &SqliteStore, run: &Run) -> String {
     resume_line(store, run.id(), &[])
 }
 
-/// The ways to answer a question of a run that is kept; none if it is not kept.
+/// The ways to answer a question of a stored run; none if it is not stored.
 pub(super) fn ways(run: &Run, question: &Question, store: Option<&SqliteStore>) -> Vec<Way> {
     let Some(store) = store else {
         return Vec::new();
     };
-    // The run of an agent that was called goes on with its caller.
+    // The run of a member continues with its caller.
     let id = run.started().parent.as_ref();
     let id = id.map_or(run.id(), |parent| &parent.run_id);
     if id != run.id() {
         return vec![(
-            "it works for another run; to answer:",
+            "it belongs to another run; to answer:",
             resume_line(store, id, &[]),
         )];
     }
@@ -34,12 +34,12 @@ pub(super) fn ways(run: &Run, question: &Question, store: Option<&SqliteStore>) 
         QuestionKind::Clarify => vec![("to answer:", with_text("YOUR ANSWER"))],
         QuestionKind::InDoubt => vec![
             ("to run it again:", line("--approve")),
-            ("if it happened, what it gave:", with_text("RESULT")),
-            ("if it did not happen, and shall not:", line("--reject")),
+            ("if it happened, with its result:", with_text("RESULT")),
+            ("if it did not happen, to skip it:", line("--reject")),
         ],
         _ => vec![
-            ("to let it run:", line("--approve")),
-            ("to decline:", line("--reject")),
+            ("to approve:", line("--approve")),
+            ("to reject:", line("--reject")),
         ],
     }
 }

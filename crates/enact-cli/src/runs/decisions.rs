@@ -1,4 +1,4 @@
-//! What was decided on the command line.
+//! The decisions in the flags of `enact resume`.
 
 use enact::{Decision, Run};
 use serde_json::Value;
@@ -6,11 +6,11 @@ use serde_json::Value;
 use crate::args::ResumeArgs;
 use crate::exit::Failure;
 
-/// Why decisions cannot be taken.
+/// Why decisions are not accepted.
 pub(super) enum Wrong {
-    /// They contradict each other, whatever is asked.
+    /// They contradict each other.
     Command(Failure),
-    /// One does not fit what is asked.
+    /// One doesn't fit its question.
     Answer(Failure),
 }
 
@@ -20,7 +20,7 @@ impl From<Failure> for Wrong {
     }
 }
 
-/// The decisions by the id of their question. Ids may be given by their beginning.
+/// The decisions by the id of their question. Ids can be shortened to their beginning.
 pub(super) fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Decision)>, Wrong> {
     let questions = run.open_questions();
     let whole = |given: &str| {
@@ -31,7 +31,7 @@ pub(super) fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Dec
             (Some(only), None) if !given.is_empty() => Ok(only),
             _ => Err(Failure::usage(
                 "answer",
-                format!("no open question has the id `{given}`: `enact show` tells them"),
+                format!("no open question has the id `{given}`: `enact show` lists them"),
             )),
         }
     };
@@ -56,7 +56,7 @@ pub(super) fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Dec
                 decided.push((question.confirmation_id.clone(), edit));
             }
             _ => {
-                let message = "this edit cannot be read: write it as {\"args\": {…}}, with \"name\" \
+                let message = "this edit cannot be read: use {\"args\": {…}}, and \"name\" \
                                for another tool";
                 return Err(Failure::usage("answer", message).into());
             }
@@ -71,10 +71,10 @@ pub(super) fn decisions(args: &ResumeArgs, run: &Run) -> Result<Vec<(String, Dec
             decided.push((id, decision(pair[1].clone())));
         }
     }
-    // Two answers to one question cannot both count, and nobody knows which one was meant.
+    // With two answers to one question, it is unclear which was meant.
     for (index, (id, _)) in decided.iter().enumerate() {
         if decided[..index].iter().any(|(earlier, _)| earlier == id) {
-            let message = format!("the question `{id}` is given two decisions: give one");
+            let message = format!("there are two decisions for the question `{id}`: give one");
             return Err(Wrong::Command(Failure::usage("decisions", message)));
         }
     }

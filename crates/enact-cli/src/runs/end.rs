@@ -7,7 +7,7 @@ use crate::args::OneRunArgs;
 use crate::exit::{Exit, Failure};
 use crate::store;
 
-/// Ends a run for good, and those of the agents that it called, unless a process works on it.
+/// Cancels a run and those of the agents it called, unless a process is working on it.
 pub(crate) async fn cancel(args: &OneRunArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.store).await?;
     let id = store::find(&store, &args.run).await?;

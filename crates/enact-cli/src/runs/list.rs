@@ -15,12 +15,12 @@ use crate::run::{about, agent_name, asked_in_short, first_input};
 use crate::view::{Ink, Screen, Stream, text};
 use crate::{interrupt, report, store};
 
-/// How often a list that is watched is read again.
+/// How often a watched list is updated.
 const PERIOD: Duration = Duration::from_secs(1);
-/// The most characters of a model's name.
+/// The maximum length of a model name.
 const MODEL: usize = 24;
 
-/// Lists the runs that are kept.
+/// Lists stored runs.
 pub(crate) async fn list(args: &RunsArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.store).await?;
     let screen = Screen::new(Stream::Stdout);
@@ -39,7 +39,7 @@ pub(crate) async fn list(args: &RunsArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// Shows the list again and again, until Ctrl-C.
+/// Updates the list until Ctrl-C.
 async fn watch(
     args: &RunsArgs,
     store: &SqliteStore,
@@ -55,7 +55,7 @@ async fn watch(
         let listed = lists.read(args, store).await?;
         let mut lines = lines(args, store, &listed, screen);
         lines.truncate(height.saturating_sub(2));
-        lines.push(screen.paint(Ink::Quiet, "Ctrl-C ends"));
+        lines.push(screen.paint(Ink::Quiet, "Ctrl-C quits"));
         screen.redraw(&lines);
         tokio::select! {
             () = interrupted.cancelled() => return Ok(Exit::Success),
@@ -64,15 +64,15 @@ async fn watch(
     }
 }
 
-/// A run in a list.
+/// A run in the list.
 #[derive(Debug, Clone)]
 struct Listed {
     summary: RunSummary,
-    /// None if it cannot be read.
+    /// `None` if it cannot be read.
     run: Option<Run>,
 }
 
-/// What was listed before, so that only runs that have changed are read again.
+/// The runs listed before, so that only changed runs are read again.
 #[derive(Debug, Default)]
 struct Lists(HashMap<String, Listed>);
 
@@ -81,7 +81,7 @@ impl Lists {
         let limit = args.limit as usize;
         let mut filter = RunFilter::all();
         filter.status = args.status;
-        // Only the runs themselves tell their agent.
+        // Only the runs themselves contain their agent.
         if args.agent.is_none() {
             filter.limit = Some(args.limit);
         }
@@ -106,7 +106,7 @@ impl Lists {
             _ => match store.load(&summary.run_id).await {
                 Ok(stored) => Some(stored.run),
                 Err(error) if error.kind() == StoreErrorKind::Corrupt => None,
-                // It was deleted meanwhile.
+                // It has been deleted meanwhile.
                 Err(error) if error.kind() == StoreErrorKind::NotFound => None,
                 Err(error) => return Err(error.into()),
             },
@@ -122,7 +122,7 @@ fn lines(args: &RunsArgs, store: &SqliteStore, listed: &[Listed], screen: &Scree
     if listed.is_empty() {
         let is_filtered = args.status.is_some() || args.agent.is_some();
         let none = if is_filtered {
-            "no such runs"
+            "no matching runs"
         } else {
             "no runs"
         };
@@ -160,7 +160,7 @@ fn lines(args: &RunsArgs, store: &SqliteStore, listed: &[Listed], screen: &Scree
     table.lines(screen)
 }
 
-/// What somebody has to do for a run, in short.
+/// What a run is waiting for, in short.
 fn below(one: &Listed, store: &SqliteStore) -> Option<String> {
     let run = one.run.as_ref()?;
     let parent = run.started().parent.as_ref();
@@ -194,14 +194,14 @@ fn ink(status: RunStatus) -> Ink {
     }
 }
 
-/// What a run cost; none if that is not known.
+/// The cost of a run; none if it is unknown.
 fn cost(one: &Listed) -> Option<f64> {
     let run = one.run.as_ref()?;
-    // Nothing was asked of a model, so nothing had to be known.
+    // No model was asked, so no price is needed.
     run.cost().filter(|cost| *cost > 0.0)
 }
 
-/// A time as one number: `45s`, `12m`, `3h`, `20d`.
+/// A duration as one number: `45s`, `12m`, `3h`, `20d`.
 fn age(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {

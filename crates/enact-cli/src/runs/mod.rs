@@ -1,4 +1,4 @@
-//! The commands about kept runs: list, show, resume, cancel, delete.
+//! The commands for stored runs: list, show, resume, cancel, delete.
 
 mod decisions;
 mod end;

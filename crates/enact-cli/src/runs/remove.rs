@@ -10,7 +10,7 @@ use crate::person::Person;
 use crate::view::{Narrator, Screen, Stream, text};
 use crate::{interrupt, store};
 
-/// Deletes runs and those of the agents that they called, unless a process works on them.
+/// Deletes runs and those of the agents they called, unless a process is working on them.
 pub(crate) async fn remove(args: &RmArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.store).await?;
     let all = store.list(&RunFilter::all()).await?;
@@ -35,21 +35,21 @@ pub(crate) async fn remove(args: &RmArgs) -> Result<Exit, Failure> {
                 let (id, status) = (text::one_line(&run.run_id), run.status.as_str());
                 screen.line(&format!("deleted {id} ({status})"));
             }
-            // One that is being worked on is no reason to keep the others.
+            // A run in use must not keep others from being deleted.
             Err(failure) => exit = failure.end(),
         }
     }
     Ok(exit)
 }
 
-/// The runs that are to go, each once.
+/// The runs to delete, without duplicates.
 async fn meant<'a>(
     args: &RmArgs,
     store: &SqliteStore,
     all: &'a [RunSummary],
 ) -> Result<Vec<&'a RunSummary>, Failure> {
     let mut meant: Vec<&RunSummary> = Vec::new();
-    // All ids are looked up before anything is deleted.
+    // All ids are resolved before anything is deleted.
     for given in &args.runs {
         let id = store::find(store, given).await?;
         let known = meant.iter().any(|run| run.run_id == id);
@@ -70,7 +70,7 @@ async fn meant<'a>(
     Ok(meant)
 }
 
-/// Asks whether several runs are to go.
+/// Asks before several runs are deleted.
 async fn agrees(meant: &[&RunSummary], narrator: &Narrator) -> Result<bool, Failure> {
     let counts = RunStatus::ALL.into_iter().filter_map(|status| {
         let count = meant.iter().filter(|run| run.status == status).count();
@@ -81,7 +81,7 @@ async fn agrees(meant: &[&RunSummary], narrator: &Narrator) -> Result<bool, Fail
     let person = Person::here(narrator);
     if !person.is_there() {
         let message = format!(
-            "this deletes {what} ({}), and nobody can be asked: pass `--yes`",
+            "this deletes {what} ({}), and no one can be asked: pass `--yes`",
             counts.join(", ")
         );
         return Err(Failure::usage("unconfirmed", message));

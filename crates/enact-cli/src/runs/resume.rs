@@ -45,7 +45,7 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
     }
     if let Some(parent) = &stored.run.started().parent {
         let message = format!(
-            "the run works for another one, and goes on with it: `enact resume {}`",
+            "this run belongs to another run; resume that one: `enact resume {}`",
             parent.run_id
         );
         return Err(Failure::usage("run", message));
@@ -61,7 +61,7 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
             return Ok(failure.end());
         }
         Err(Wrong::Answer(failure)) => {
-            // Whoever is at work on the run may have answered it just now: then that is to be told.
+            // Another process may have just answered the question: report that instead.
             store.acquire(&id).await?;
             let refused = (&stored.run, &failure);
             return Ok(print_refusal(args.output, &narrator, refused, Some(&store)));
@@ -79,7 +79,7 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
     trust::check(&stored.run, key.as_ref(), consent, WAY_OUT, &narrator).await?;
     let (agent, model, servers) = Setup::rebuild(&stored.run, &store, args, key).await?;
     let narrator = Arc::new(Narrator::new(args.output.steps(), model));
-    // Nobody can decide about a call without what was done so far.
+    // A decision about a call needs the steps before it.
     for record in stored.run.records() {
         narrator.follow(record);
     }
@@ -98,7 +98,7 @@ async fn resumed(args: &ResumeArgs) -> Result<Exit, Failure> {
     Ok(print_ending(args.output, &narrator, &ended, Some(&store)))
 }
 
-/// The newest run that waits for an answer.
+/// The newest paused run.
 async fn waiting(store: &SqliteStore) -> Result<String, Failure> {
     let paused = RunFilter::all().with_status(RunStatus::Paused);
     if let Some(id) = store::newest(store, paused, |_| true).await? {
@@ -107,8 +107,8 @@ async fn waiting(store: &SqliteStore) -> Result<String, Failure> {
     let interrupted = RunFilter::all().with_status(RunStatus::Interrupted);
     let message = match store::newest(store, interrupted, |_| true).await? {
         Some(id) => format!(
-            "no run waits for an answer; `enact resume {}` continues the newest one that was \
-             interrupted",
+            "no run waits for an answer; `enact resume {}` resumes the newest interrupted \
+             run",
             store::short(&id)
         ),
         None => "no run waits for an answer: `enact runs` lists runs".to_owned(),
@@ -116,7 +116,7 @@ async fn waiting(store: &SqliteStore) -> Result<String, Failure> {
     Err(Failure::usage("run_not_found", message))
 }
 
-/// Shows what a run that is over came to. Its servers and its model have no part in that.
+/// Shows the result of a run that is over. That needs neither its servers nor its model.
 fn over(args: &ResumeArgs, run: Run, store: &SqliteStore) -> Exit {
     let model = run.started().agent.model.clone();
     let narrator = Narrator::new(args.output.steps(), model);

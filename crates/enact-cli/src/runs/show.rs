@@ -16,7 +16,7 @@ use crate::view::{Narrator, Outputs, Screen, Stream, exact, spoken_reason};
 
 use super::prompts;
 
-/// Shows a run that is kept.
+/// Shows a stored run.
 pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let store = store::open_existing(&args.one.store).await?;
     let id = store::find(&store, &args.one.run).await?;
@@ -46,7 +46,7 @@ pub(crate) async fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         None => Ok(Exit::Success),
         Some(damage) => Err(Failure::failed(
             "corrupt",
-            format!("the log of the run is damaged: {damage}; what is before it is shown"),
+            format!("the log of the run is damaged: {damage}; only the part before it is shown"),
         )),
     }
 }
@@ -87,7 +87,9 @@ async fn status(run: &Run, store: &SqliteStore) -> Result<Option<RunStatus>, Fai
 async fn note(run: &Run, store: &SqliteStore) -> Result<Option<String>, Failure> {
     Ok(match status(run, store).await? {
         Some(RunStatus::Running) => Some("\na process is working on it".to_owned()),
-        Some(RunStatus::Interrupted) => Some(format!("\n`{}` continues it", continued(store, run))),
+        Some(RunStatus::Interrupted) => {
+            Some(format!("\nTo resume the run: `{}`", continued(store, run)))
+        }
         _ => None,
     })
 }
@@ -108,8 +110,8 @@ fn object(run: &Run, listed: Option<RunStatus>) {
     report::print(&report::object(Some(run), status));
 }
 
-/// A text as it may be shown here: a terminal would obey control characters, and a pipe gets the text as
-/// it is.
+/// A text as it can be shown: a terminal would interpret control characters, and a pipe gets the text
+/// unchanged.
 pub(super) fn seen(text: &str) -> Cow<'_, str> {
     if !std::io::stdout().is_terminal() {
         return Cow::Borrowed(text);
@@ -120,6 +122,6 @@ pub(super) fn seen(text: &str) -> Cow<'_, str> {
 }
 
 pub(super) fn print(line: &str) {
-    // A reader that went away wants nothing more.
+    // A closed pipe is not an error.
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }

@@ -7,13 +7,13 @@ use crate::view::{Ink, Screen, text};
 /// The space between columns.
 const GAP: usize = 2;
 
-/// A table whose last column takes the room that is left.
+/// A table whose last column takes the remaining width.
 pub(super) struct Table<const N: usize> {
     header: [&'static str; N],
     rows: Vec<Row<N>>,
 }
 
-/// A row, and what is said beneath it.
+/// A row, and the line beneath it.
 struct Row<const N: usize> {
     cells: [(Ink, String); N],
     below: Option<String>,
@@ -27,12 +27,12 @@ impl<const N: usize> Table<N> {
         }
     }
 
-    /// Adds a row of texts, which must be harmless, and a line beneath it.
+    /// Adds a row of sanitised texts, and a line beneath it.
     pub(super) fn row(&mut self, cells: [(Ink, String); N], below: Option<String>) {
         self.rows.push(Row { cells, below });
     }
 
-    /// The lines of the table. On a terminal, what does not fit is cut.
+    /// The lines of the table, cut to the width of a terminal.
     pub(super) fn lines(&self, screen: &Screen) -> Vec<String> {
         let room = screen.room(0);
         let header = self.header.map(|name| (Ink::Quiet, name.to_owned()));
@@ -77,14 +77,14 @@ fn line<const N: usize>(
     line.trim_end().to_owned()
 }
 
-/// The beginning of a text, as far as there is room.
+/// The beginning of a text that fits the width.
 fn cut(cell: &str, room: Option<usize>) -> String {
     match room {
         Some(room) if measure_text_width(cell) > room => {
             console::truncate_str(cell, room, "…").into_owned()
         }
         Some(_) => cell.to_owned(),
-        // In a pipe nothing is cut but what would be a page.
+        // In a pipe, only very long texts are cut.
         None => text::clipped(cell, 300).into_owned(),
     }
 }

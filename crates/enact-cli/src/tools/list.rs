@@ -1,4 +1,4 @@
-//! `enact tools`: what could be handed over, and under which rules.
+//! `enact tools`: lists tools and their rules.
 
 use enact::tool::builtin::{NAMES, SET_UP_TOOL_NAMES};
 use enact::tool::{Confirmation, Effect, ToolSpec};
@@ -13,7 +13,7 @@ use crate::mcp::Servers;
 use crate::report;
 use crate::view::{Ink, Screen, Stream, text};
 
-/// What an agent is for that is only looked at.
+/// The signature of an agent that is only inspected.
 const ANY: &str = "question -> answer";
 
 /// Lists tools.
@@ -72,13 +72,13 @@ fn completing(agent: &Agent) -> Result<(ToolSpec, String), Failure> {
 
 /// All built-in tools.
 fn all(agent: &Agent) -> Result<Tools, Failure> {
-    // Nothing is done with the folder: it is only described what would be.
+    // The directory is only described, not accessed.
     let folder = open_folder(".")?;
     let names = NAMES.iter().chain(SET_UP_TOOL_NAMES).copied().collect();
     pick(names, Some(&folder), &agent.own.reach.clone().for_listing())
 }
 
-/// Agents as the tools that their caller sees. They need no model and no tools for that.
+/// Agents as the tools that their caller sees. This needs neither their models nor their tools.
 fn callable(members: &[Member]) -> Result<Tools, Error> {
     let mut tools = Tools::new();
     for member in members {
@@ -96,7 +96,7 @@ fn ruled(mut tools: Tools, agent: &Agent) -> Result<Tools, Failure> {
     Ok(tools)
 }
 
-/// What a schema takes, in a word. What may be left out may be null, too, which says nothing more.
+/// The type in a schema, in a word. An optional value may also be null, which adds nothing.
 fn sort(schema: &Value) -> String {
     let sorts: Vec<&str> = match &schema["type"] {
         Value::String(sort) => vec![sort],
@@ -125,7 +125,7 @@ pub(crate) fn show_brief(screen: &Screen, tools: &Tools) {
 
 fn asking(confirmation: &Confirmation) -> &'static str {
     match confirmation {
-        Confirmation::Never => "runs unasked",
+        Confirmation::Never => "runs without asking",
         Confirmation::Always => "asks before every call",
         _ => "asks before some calls",
     }

@@ -1,4 +1,4 @@
-//! The tools that the command has itself, and `enact tools`.
+//! The built-in tools of the command, and `enact tools`.
 
 mod list;
 pub(crate) mod preview;
@@ -14,7 +14,7 @@ pub(crate) use self::reach::Reach;
 use crate::agent::Agent;
 use crate::exit::Failure;
 
-/// The built-in tools that an agent has.
+/// The built-in tools of an agent.
 pub(crate) fn own(agent: &Agent) -> Result<Tools, Failure> {
     let folder = agent.own.files.as_ref().map(open_folder).transpose()?;
     let names = agent.own.names();
@@ -22,7 +22,7 @@ pub(crate) fn own(agent: &Agent) -> Result<Tools, Failure> {
     pick(names, folder.as_ref(), &agent.own.reach)
 }
 
-/// The tools of these names, in this order.
+/// The tools with these names, in this order.
 pub(crate) fn pick(
     names: Vec<&str>,
     files: Option<&Files>,

@@ -1,4 +1,4 @@
-//! What a call would change in a file, for the person who decides on it.
+//! Previews the change that a call makes to a file, for the person who decides on it.
 
 use enact::run::QuestionKind;
 use enact::tool::builtin::{FileChange, Files};
@@ -7,8 +7,8 @@ use enact::{Question, Run};
 use crate::agent::Agent;
 use crate::secrets;
 
-/// The change that the call of a question would make, or why it would fail. None if it is not a call of
-/// a built-in tool that writes files.
+/// The change that a call would make, or why it would fail. `None` if it is not a call of a built-in
+/// tool that writes files.
 pub(crate) async fn change(run: &Run, question: &Question) -> Option<Result<FileChange, String>> {
     let (run, question) = (run.clone(), question.clone());
     let looking = tokio::task::spawn_blocking(move || change_now(&run, &question));

@@ -1,4 +1,4 @@
-//! How far the tools reach that reach further: said by a file or by flags, and noted with the run.
+//! Settings for `http_get` and `shell`: set by a file or by flags, and noted with the run.
 
 use std::path::PathBuf;
 
@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 use crate::args::Time;
 use crate::exit::Failure;
 
-/// What `http_get` may read and where `shell` works. Holds names of variables, never their values.
+/// The settings of `http_get` and `shell`. Contains names of variables, never their values.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Reach {
     #[command(flatten)]
-    #[schemars(description = "What the tool `http_get` may read.")]
+    #[schemars(description = "Settings for the tool `http_get`.")]
     pub(crate) http_get: Option<Pages>,
 
     #[command(flatten)]
     #[schemars(
-        description = "Where and how the tool `shell` works. A person is asked before every command."
+        description = "Settings for the tool `shell`. A person is asked before every command."
     )]
     pub(crate) shell: Option<Commands>,
 }
@@ -31,8 +31,8 @@ pub(crate) struct Reach {
 #[serde(default)]
 #[schemars(deny_unknown_fields, extend("required" = ["hosts"]))]
 pub(crate) struct Pages {
-    /// A host that `http_get` may read from: a name, `*.name` for all below it, `*` for any, with
-    /// `:PORT` for another port than 80 and 443. Can be given several times.
+    /// Host that `http_get` may read: a name, `*.name` for all subdomains, `*` for any; add `:PORT` for
+    /// ports other than 80 and 443. Can be repeated.
     #[arg(long = "allow-host", value_name = "HOST")]
     #[schemars(
         length(min = 1),
@@ -42,10 +42,10 @@ pub(crate) struct Pages {
     )]
     pub(crate) hosts: Vec<String>,
 
-    /// Let `http_get` read from private addresses, too: this machine and its network.
+    /// Let `http_get` read private addresses: this machine and its network.
     #[arg(long = "allow-private")]
     #[schemars(
-        description = "Whether private addresses may be read from, too: this machine and its network."
+        description = "Whether private addresses may be read: this machine and its network."
     )]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) private: bool,
@@ -60,21 +60,21 @@ pub(crate) struct Pages {
     pub(crate) max_bytes: Option<u32>,
 }
 
-/// Where and how `shell` works.
+/// Where and how `shell` runs commands.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(deny_unknown_fields, extend("required" = ["folder"]))]
 pub(crate) struct Commands {
-    /// The folder in which `shell` starts its commands.
+    /// Directory in which `shell` runs commands.
     #[arg(long = "shell-folder", value_name = "DIR")]
-    #[schemars(description = "The folder in which commands start.")]
+    #[schemars(description = "Directory in which commands run.")]
     pub(crate) folder: Option<PathBuf>,
 
-    /// Variables that commands of `shell` may see, beside PATH, HOME and the like.
+    /// Environment variables for commands of `shell`, besides PATH, HOME and similar.
     #[arg(long = "shell-env", value_name = "NAME,…", value_delimiter = ',')]
     #[schemars(
         extend("items" = {"type": "string", "format": "variable"}),
-        description = "Variables that commands may see, beside PATH, HOME and the like."
+        description = "Environment variables for commands, besides PATH, HOME and similar."
     )]
     pub(crate) env: Vec<String>,
 
@@ -90,14 +90,14 @@ pub(crate) struct Commands {
 }
 
 impl Reach {
-    /// Enough to describe every tool, whatever may be used.
+    /// Settings that suffice to describe all tools.
     pub(super) fn for_listing(mut self) -> Self {
         let shell = self.shell.get_or_insert_default();
         shell.folder.get_or_insert_with(|| PathBuf::from("."));
         self
     }
 
-    /// Words about tools that are not handed over are a mistake.
+    /// Settings for tools that are not used are a mistake.
     pub(super) fn check(&self, names: &[&str]) -> Result<(), Failure> {
         if self.http_get.is_some() && !names.contains(&"http_get") {
             let message = "`--allow-host`, `--allow-private` and `--http-…` are for the tool \
@@ -114,14 +114,14 @@ impl Reach {
             .as_ref()
             .is_some_and(|it| !it.hosts.is_empty());
         if names.contains(&"http_get") && !has_hosts {
-            let message = "the tool `http_get` may read nothing yet: allow hosts with \
+            let message = "the tool `http_get` can't read any host yet: allow hosts with \
                            `--allow-host HOST` (`*` for any public one)";
             return Err(wrong(message.to_owned()));
         }
         Ok(())
     }
 
-    /// One of the tools that have to be set up; none if there is no such tool.
+    /// One of the tools that need settings; none for any other tool.
     pub(super) fn tool(&self, name: &str) -> Result<Option<FnTool>, Failure> {
         match name {
             "http_get" => self.http_get().map(Some),
@@ -156,7 +156,7 @@ impl Reach {
     fn shell(&self) -> Result<FnTool, Failure> {
         let commands = self.shell.clone().unwrap_or_default();
         let Some(folder) = &commands.folder else {
-            let message = "the tool `shell` needs a folder to work in: name it with \
+            let message = "the tool `shell` needs a directory to work in: name it with \
                            `--shell-folder DIR`";
             return Err(wrong(message.to_owned()));
         };

@@ -1,4 +1,4 @@
-//! Characters as a person sees them: what leaves no mark is spelled out, and what goes on and on is
+//! Characters as a person sees them: invisible characters are escaped, and long repetitions are
 //! counted.
 
 use icu_properties::props::{DefaultIgnorableCodePoint, GeneralCategory};
@@ -6,11 +6,11 @@ use icu_properties::{CodePointMapData, CodePointSetData};
 
 use super::text::grouped;
 
-/// More spaces or combining marks than these in a row are counted instead of shown.
+/// Longer sequences of spaces or combining marks are counted instead of shown.
 const SPACES: usize = 40;
 const COMBINING: usize = 8;
-/// By category these are letters, marks or symbols; fonts show nothing for them, or a space: an empty
-/// braille cell, a place for an object, a head without a note, joiners and a filler.
+/// By category these are letters, marks or symbols, but fonts show nothing or a space for them: an empty
+/// braille cell, an object placeholder, a note without a head, joiners and a filler.
 const UNSEEN: [char; 6] = [
     '\u{2800}',
     '\u{fffc}',
@@ -19,11 +19,11 @@ const UNSEEN: [char; 6] = [
     '\u{1107f}',
     '\u{16fe4}',
 ];
-/// Around a remark that is no part of the text. Where the text itself has what looks like one, its
-/// first character is spelled out.
+/// Encloses a remark that is not part of the text. Text that looks like a remark has its first
+/// character escaped.
 const REMARK: (char, char) = ('«', '»');
 
-/// Whether a character leaves no mark on the screen, or one that looks like a space.
+/// Whether a character is invisible, or looks like a space.
 pub(super) fn is_hidden(character: char) -> bool {
     use GeneralCategory as Category;
     if character.is_ascii() {
@@ -48,13 +48,13 @@ pub(super) fn is_hidden(character: char) -> bool {
         || CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character)
 }
 
-/// A character as it is shown, or a remark in the place of several.
+/// A character as shown, or a remark instead of several characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) text: String,
-    /// Whether it is no part of the text itself.
+    /// Whether it is not part of the text itself.
     pub(super) is_mark: bool,
-    /// How many characters of the text it stands for.
+    /// The number of characters that it stands for.
     pub(super) characters: usize,
 }
 
@@ -79,7 +79,7 @@ impl Cell {
         }
     }
 
-    /// So many of one kind.
+    /// A count of repeated characters.
     pub(super) fn counted(characters: usize, noun: &str) -> Self {
         Self::remark(
             &format!("{} {noun}", grouped(characters as u64)),
@@ -87,7 +87,7 @@ impl Cell {
         )
     }
 
-    /// That so many characters are left out.
+    /// A count of omitted characters.
     pub(super) fn note(characters: usize) -> Self {
         Self::counted(characters, "characters left out")
     }
@@ -103,7 +103,7 @@ pub(super) fn cells(line: &str) -> Vec<Cell> {
     cells
 }
 
-/// The first cell of a text, and what follows it.
+/// The first cell of a text, and the rest.
 pub(super) fn next_cell(text: &str) -> Option<(Cell, &str)> {
     let first = text.chars().next()?;
     let run = |is_meant: fn(char) -> bool| {
@@ -129,7 +129,7 @@ pub(super) fn next_cell(text: &str) -> Option<(Cell, &str)> {
         }
     }
     if first == '\\' {
-        // Doubled where it would look like a character that is spelled out, or stands before one.
+        // Doubled where it would look like an escape, or precedes one.
         let (count, rest) = run(|c| c == '\\');
         let is_doubled = rest.starts_with("u{") || rest.starts_with(is_hidden);
         let times = if is_doubled { 2 * count } else { count };
@@ -138,7 +138,7 @@ pub(super) fn next_cell(text: &str) -> Option<(Cell, &str)> {
             is_mark: false,
             characters: count,
         };
-        // What is long is broken like any other text.
+        // Long text is wrapped like any other.
         return match count {
             1..=SPACES => Some((cell, rest)),
             _ => Some((Cell::counted(count, "backslashes"), rest)),

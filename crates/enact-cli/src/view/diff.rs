@@ -1,4 +1,4 @@
-//! What a call would change in a file, line by line.
+//! The change that a call makes to a file, line by line.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::exact::{self, Extent, Line, Shown, bounded, broken};
 use super::screen::{Ink, Screen, Stream};
 use super::text::counted;
 
-/// The lines of context around a change.
+/// The number of context lines around a change.
 const CONTEXT: usize = 3;
-/// How long the shortest diff is looked for; after that, any.
+/// How long to search for the shortest diff.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The diff of a change, and in a few words how large it is. None if there is no file yet: then the
-/// text itself is what there is to see.
+/// The diff of a change, and its size in words. `None` for a new file: its content is shown
+/// instead.
 pub(super) fn diff(
     screen: &Screen,
     change: &FileChange,

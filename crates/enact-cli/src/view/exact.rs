@@ -1,5 +1,5 @@
-//! What a person decides on, shown so that what they see is what there is: characters that leave
-//! no mark are spelled out, and a text too long for the screen shows its end and its length.
+//! Shows texts that a person decides on without hiding anything: invisible characters are escaped,
+//! and a long text shows its beginning, end and length.
 
 use std::borrow::Cow;
 
@@ -9,38 +9,38 @@ use super::cell::{Cell, cells, is_hidden, next_cell};
 use super::screen::{Ink, Screen};
 use super::text::grouped;
 
-/// The most rows of one text, at its beginning and at its end.
+/// The maximum number of rows of a text, at its beginning and at its end.
 const HEAD: usize = 24;
 const TAIL: usize = 16;
-/// The most cells of a line that is not broken into rows, at its beginning and at its end.
+/// The maximum number of cells of an unwrapped line, at its beginning and at its end.
 const LINE_HEAD: usize = 1_500;
 const LINE_TAIL: usize = 500;
 /// The same for a name.
 const NAME_HEAD: usize = 80;
 const NAME_TAIL: usize = 40;
-/// More blank lines than these in a row are counted instead of shown.
+/// Longer sequences of blank lines are counted instead of shown.
 const BLANK_LINES: usize = 2;
 
 /// How much of a text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// The beginning and the end of what is long.
+    /// The beginning and the end of a long text.
     Ends,
     Whole,
 }
 
-/// A text as it is shown.
+/// A text as shown.
 #[derive(Debug)]
 pub(crate) struct Shown {
     /// The rows, each with whether it continues the line before.
     pub(crate) rows: Vec<(String, bool)>,
     /// Whether something was left out.
     pub(crate) is_cut: bool,
-    /// The length of the text, where its rows do not tell it.
+    /// The length of the text, unless its rows show it.
     pub(crate) length: Option<String>,
 }
 
-/// A text in one line, in which each character that cannot be seen is spelled out, as in `\u{200b}`.
+/// A text in one line, with invisible characters escaped, as in `\u{200b}`.
 pub(crate) fn spelled_out(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) && !text.contains("\\u{") {
         return Cow::Borrowed(text);
@@ -57,7 +57,7 @@ pub(crate) fn spelled_out(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A name as it is, or in quotes if it could be taken for more than a name.
+/// A name unchanged, or in quotes if it could be mistaken for more than a name.
 pub(crate) fn identifier(name: &str) -> Cow<'_, str> {
     let is_part = |c: char| (c.is_alphanumeric() || "_-.$".contains(c)) && !is_hidden(c);
     match name.chars().all(is_part) {
@@ -66,9 +66,9 @@ pub(crate) fn identifier(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// JSON text in which each character that cannot be seen is escaped. It means the same.
+/// JSON text with invisible characters escaped. Its meaning stays the same.
 pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
-    // Control characters outside of strings are line breaks that somebody wanted.
+    // Control characters outside of strings are intended line breaks.
     let is_escaped = |character: char| !character.is_ascii() && is_hidden(character);
     if !json.chars().any(is_escaped) {
         return Cow::Borrowed(json);
@@ -86,7 +86,7 @@ pub(crate) fn escaped_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// A name in one line, and whether something of it was left out.
+/// A name in one line, and whether part of it was left out.
 pub(crate) fn name(screen: &Screen, ink: Ink, name: &str, extent: Extent) -> (String, bool) {
     let name = identifier(name);
     let all = cells(&name);
@@ -102,8 +102,8 @@ pub(crate) fn caption(screen: &Screen, text: &str) -> String {
     painted(&cells(text), screen, None)
 }
 
-/// How many rows of a text are shown at its beginning and at its end, so that what is said around it
-/// fits on the screen, too.
+/// The number of rows to show at the beginning and end of a text, so that its surroundings also fit
+/// on the screen.
 fn ends(screen: &Screen) -> (usize, usize) {
     match screen.height() {
         None => (HEAD, TAIL),
@@ -114,7 +114,7 @@ fn ends(screen: &Screen) -> (usize, usize) {
     }
 }
 
-/// A text in rows, broken at this width if there is one.
+/// A text in rows, wrapped at the given width.
 pub(crate) fn text(screen: &Screen, text: &str, width: Option<usize>, extent: Extent) -> Shown {
     let characters = text.chars().count();
     let lines = text.lines().count();
@@ -133,7 +133,7 @@ pub(crate) fn text(screen: &Screen, text: &str, width: Option<usize>, extent: Ex
     Shown { length, ..shown }
 }
 
-/// Rows as they are shown: the first and the last, if there are many.
+/// Rows as shown: the first and the last, if there are too many.
 pub(super) fn bounded(screen: &Screen, mut rows: Vec<Row>, extent: Extent) -> Shown {
     let mut is_cut = rows.iter().any(|row| row.is_cut);
     let (head, tail) = ends(screen);
@@ -157,13 +157,13 @@ pub(super) fn bounded(screen: &Screen, mut rows: Vec<Row>, extent: Extent) -> Sh
     }
 }
 
-/// One line of a text, and its colour if it has one.
+/// A line of a text, and its colour.
 pub(super) struct Line<'a> {
     pub(super) text: &'a str,
     pub(super) ink: Option<Ink>,
 }
 
-/// A line in rows, broken at this width if there is one.
+/// A line in rows, wrapped at the given width.
 pub(super) fn broken(line: Line<'_>, width: Option<usize>, extent: Extent) -> Vec<Row> {
     let mut rows = Vec::new();
     match width {
@@ -184,7 +184,7 @@ pub(super) fn broken(line: Line<'_>, width: Option<usize>, extent: Extent) -> Ve
     rows
 }
 
-/// What fits on one line of the screen.
+/// A row of the screen.
 #[derive(Debug, Default)]
 pub(super) struct Row {
     cells: Vec<Cell>,
@@ -194,7 +194,7 @@ pub(super) struct Row {
     characters: usize,
 }
 
-/// The cells without those in the middle, if there are too many; and whether there are.
+/// The cells without those in the middle, if there are too many; and whether any were left out.
 fn shortened(mut cells: Vec<Cell>, head: usize, tail: usize, extent: Extent) -> (Vec<Cell>, bool) {
     let is_cut = extent == Extent::Ends && cells.len() > head + tail;
     if is_cut {
@@ -209,7 +209,7 @@ fn shortened(mut cells: Vec<Cell>, head: usize, tail: usize, extent: Extent) -> 
 fn rows(text: &str, width: Option<usize>, extent: Extent) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut blank = Vec::new();
-    // `lines` takes `\r\n` for a line break, too.
+    // `lines` also treats `\r\n` as a line break.
     for line in text.lines() {
         if line.trim_matches([' ', '\t']).is_empty() {
             blank.push(line);
@@ -242,7 +242,7 @@ fn add_blank(lines: Vec<&str>, rows: &mut Vec<Row>) {
     }
 }
 
-/// Breaks a line into rows: behind a space where there is one.
+/// Wraps a line into rows, after a space if possible.
 fn add_broken(cells: Vec<Cell>, width: usize, rows: &mut Vec<Row>) {
     let mut current: Vec<Cell> = Vec::new();
     let mut used = 0;
@@ -273,7 +273,7 @@ fn add_broken(cells: Vec<Cell>, width: usize, rows: &mut Vec<Row>) {
     push(current);
 }
 
-/// Cells as text, with the marks in a colour of their own.
+/// Cells as text, with remarks in their own colour.
 fn painted(cells: &[Cell], screen: &Screen, ink: Option<Ink>) -> String {
     let mut painted = String::new();
     for group in cells.chunk_by(|one, next| one.is_mark == next.is_mark) {

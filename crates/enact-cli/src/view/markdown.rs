@@ -1,4 +1,4 @@
-//! Markdown on a terminal: headings, lists, code and tables in a few styles.
+//! Renders Markdown on a terminal: headings, lists, code and tables in a few styles.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use pulldown_cmark::{Event as Markup, Options, Parser, Tag, TagEnd};
 use super::screen::{Ink, Screen};
 use super::text::harmless;
 
-/// The text in lines of at most this width. Line breaks stay where they are; code is not wrapped.
+/// Renders the text in lines of at most this width. Line breaks are kept; code is not wrapped.
 pub(super) fn lines(screen: &Screen, text: &str, width: usize) -> Vec<String> {
     let text = harmless(text.trim_end());
     let mut page = Page {
@@ -32,28 +32,28 @@ pub(super) fn lines(screen: &Screen, text: &str, width: usize) -> Vec<String> {
     page.lines
 }
 
-/// A text that is being laid out.
+/// A text during layout.
 struct Page<'a> {
     screen: &'a Screen,
     source: &'a str,
     width: usize,
     lines: Vec<String>,
-    /// What the current paragraph, item or cell holds so far.
+    /// The contents of the current paragraph, item or cell so far.
     spans: Vec<(String, Ink)>,
-    /// The styles that are open.
+    /// The open styles.
     inks: Vec<Ink>,
-    /// What stands before the lines of each open list item and quote: on the first line, then on the
+    /// The prefixes of each open list item and quote: for the first line, and for the
     /// others.
     prefixes: Vec<(String, String)>,
-    /// The number of the next item of each open list; none for bullets.
+    /// The next number of each open list; none for bullets.
     lists: Vec<Option<u64>>,
     /// The addresses of open links.
     links: Vec<String>,
-    /// The code block that is open.
+    /// The open code block.
     code: Option<String>,
-    /// The rows of the table that is open.
+    /// The rows of the open table.
     table: Vec<Vec<String>>,
-    /// Whether the next block is set apart from the one before.
+    /// Whether a blank line precedes the next block.
     has_gap: bool,
 }
 
@@ -126,7 +126,7 @@ impl Page<'_> {
     fn end(&mut self, tag: TagEnd, range: Range<usize>) {
         match tag {
             TagEnd::Paragraph | TagEnd::HtmlBlock => {
-                // The line of an HTML block has its break.
+                // The line of an HTML block includes its line break.
                 if let Some((last, _)) = self.spans.last_mut() {
                     last.truncate(last.trim_end_matches('\n').len());
                 }
@@ -161,7 +161,7 @@ impl Page<'_> {
             }
             TagEnd::Item => {
                 self.flush();
-                // An item without a text has its mark all the same.
+                // An item without text still has its marker.
                 if self
                     .prefixes
                     .last()
@@ -193,7 +193,7 @@ impl Page<'_> {
         }
     }
 
-    /// Marks in the middle of a word, as in `2*3*4`, are more likely meant as they are.
+    /// Marks inside a word, as in `2*3*4`, are probably literal.
     fn is_in_word(&self, range: &Range<usize>) -> bool {
         let before = self.source[..range.start].chars().next_back();
         let after = self.source[range.end..].chars().next();
@@ -232,14 +232,14 @@ impl Page<'_> {
         }
     }
 
-    /// A blank line before the next block, if one is due.
+    /// Adds a blank line before the next block, if needed.
     fn gap(&mut self) {
         if std::mem::take(&mut self.has_gap) {
             self.row("");
         }
     }
 
-    /// A line behind what stands before it.
+    /// Adds a line after its prefixes.
     fn row(&mut self, row: &str) {
         let mut line = String::new();
         for (first, rest) in &mut self.prefixes {
@@ -250,7 +250,7 @@ impl Page<'_> {
         self.lines.push(line.trim_end().to_owned());
     }
 
-    /// Lays out what was gathered, broken between words.
+    /// Lays out the collected text, wrapped between words.
     fn flush(&mut self) {
         let spans = std::mem::take(&mut self.spans);
         if spans.is_empty() {
@@ -260,7 +260,7 @@ impl Page<'_> {
         let indent: usize = indent.map(|(first, _)| measure_text_width(first)).sum();
         let room = self.width.saturating_sub(indent).max(20);
         let mut rows = vec![(String::new(), 0)];
-        // A word may be made of several spans.
+        // A word may consist of several spans.
         let mut word: (String, usize) = (String::new(), 0);
         let end_word = |word: &mut (String, usize), rows: &mut Vec<(String, usize)>| {
             let (text, wide) = std::mem::take(word);

@@ -1,4 +1,4 @@
-//! What a person sees of a run.
+//! Shows runs to a person.
 
 mod cell;
 mod diff;

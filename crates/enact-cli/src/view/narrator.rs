@@ -1,4 +1,4 @@
-//! Tells a run step by step, as it happens.
+//! Shows a run step by step, as it happens.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,13 +16,13 @@ use super::screen::{Ink, Screen};
 use super::values::call_line;
 use super::{exact, text};
 
-/// The most lines of a thought and of an observation.
+/// The maximum number of lines of a thought and of an observation.
 const THOUGHT_LINES: usize = 20;
 const OBSERVATION_LINES: usize = 5;
 const INDENT: &str = "   ";
-/// The characters that a person sees of a thought that is being written.
+/// The number of characters to show of a thought while it is written.
 const TAIL: usize = 60;
-/// The most characters that are looked at of an output that is being written, which fill a screen.
+/// The number of characters to render of an output while it is written, enough for a screen.
 const LIVE: usize = 8_000;
 
 /// The last characters of a text.
@@ -31,7 +31,7 @@ fn tail(text: &str, characters: usize) -> &str {
     &text[start.map_or(0, |(at, _)| at)..]
 }
 
-/// Tells a run to a person.
+/// Shows a run to a person.
 #[derive(Debug)]
 pub(crate) struct Narrator {
     screen: Screen,
@@ -39,18 +39,18 @@ pub(crate) struct Narrator {
     told: Mutex<Told>,
 }
 
-/// What was told so far, as far as later events refer to it.
+/// What has been shown, as far as later events refer to it.
 #[derive(Debug, Default)]
 struct Told {
     /// The run that is shown.
     run: Option<Run>,
     /// What the model is writing.
     writing: Option<(Piece, String)>,
-    /// What went wrong last, and how it is told if the run goes on.
+    /// The last failure, with its message in case the run continues.
     failure: Option<(Option<ModelErrorKind>, String)>,
 }
 
-/// What joins a result to its call where there are several: results come as they come.
+/// Connects a result to its call if there are several: results arrive in any order.
 fn label(step: &Step, call: usize) -> String {
     match step.calls.len() {
         0 | 1 => String::new(),
@@ -58,7 +58,7 @@ fn label(step: &Step, call: usize) -> String {
     }
 }
 
-/// What runs, for the spinner.
+/// What is running, for the spinner.
 fn activity(step: &Step) -> Option<String> {
     let running = step.calls.iter();
     let running = running.filter(|call| call.attempts > 0 && call.is_open());
@@ -67,7 +67,7 @@ fn activity(step: &Step) -> Option<String> {
 }
 
 impl Narrator {
-    /// Tells of runs that ask this model.
+    /// Shows runs that ask this model.
     pub(crate) fn new(screen: Screen, model: impl Into<String>) -> Self {
         Self {
             screen,
@@ -80,7 +80,7 @@ impl Narrator {
         &self.screen
     }
 
-    /// Tells of an update.
+    /// Shows an update.
     pub(crate) fn tell(&self, update: &Update) {
         match update {
             Update::Asking { predictor } => {
@@ -102,7 +102,7 @@ impl Narrator {
         }
     }
 
-    /// Shows what is being written: the end of a thought in a line, an output where it will stand.
+    /// Shows what is being written: the end of a thought in one line, an output in place.
     fn writing(&self, piece: &Piece, more: &str) {
         let mut told = self.told();
         let begun = told.writing.take().filter(|(known, _)| known == piece);
@@ -115,7 +115,7 @@ impl Narrator {
         told.writing = Some((piece, written));
     }
 
-    /// The lines of an output that is being written, as many of the last ones as fit on the screen.
+    /// The last lines of an output that is being written, as many as fit on the screen.
     fn growing(&self, name: &str, written: &str) -> Vec<String> {
         let mut lines = text::lines(tail(written, LIVE), self.screen.room(2));
         let height = self.screen.height().unwrap_or(24);
@@ -129,7 +129,7 @@ impl Narrator {
         lines
     }
 
-    /// Tells what was written down, from the beginning of a run on.
+    /// Shows the next record of the log.
     pub(crate) fn follow(&self, record: &Record) {
         let mut told = self.told();
         let change = match &mut told.run {
@@ -147,7 +147,7 @@ impl Narrator {
         self.told().run = run;
     }
 
-    /// Tells what went wrong last, if it was not told: nothing else will.
+    /// Shows the last failure, if it hasn't been shown.
     pub(crate) fn tell_failure(&self) {
         let failure = self.told().failure.take();
         if let Some((_, message)) = failure {
@@ -157,20 +157,20 @@ impl Narrator {
 
     fn changed(&self, run: &Run, change: &Change) {
         let step = run.steps().last();
-        // A failure that ends the run is the error of the command.
+        // A failure that ends the run becomes the error of the command.
         match change {
             Change::Remark(Remark::Adapter { adapter, why, .. }) => {
                 let failure = self.told().failure.take();
                 let why = match failure.and_then(|(kind, _)| kind) {
                     Some(ModelErrorKind::ToolsRefused) => {
-                        "the server takes no tools with this model"
+                        "the server accepts no tools for this model"
                     }
                     Some(ModelErrorKind::FormatRefused) => {
-                        "the server does not hold this model to a response schema"
+                        "the server enforces no response schema for this model"
                     }
                     _ => why,
                 };
-                self.aside(&format!("{why}: continues with the `{adapter}` adapter"));
+                self.aside(&format!("{why}: continuing with the `{adapter}` adapter"));
             }
             Change::Ended => {}
             _ => self.tell_failure(),
@@ -203,30 +203,30 @@ impl Narrator {
                 let names: Vec<&str> = run.tools().iter().map(|tool| tool.name.as_str()).collect();
                 self.aside(&format!("the tools have changed: {}", names.join(", ")));
             }
-            (Change::Withdrawn { .. }, _) => self.aside("an answer was taken back"),
+            (Change::Withdrawn { .. }, _) => self.aside("an answer was withdrawn"),
             (Change::LoopEnded { reason }, _) => self.aside(&format!(
-                "{}; it answers from what it has",
+                "{}; answering from what is known",
                 spoken_reason(*reason)
             )),
             _ => {}
         }
     }
 
-    /// Tells of a reply that is no step.
+    /// Shows a reply that is not a step.
     fn reply(&self, replied: &Replied) {
         match &replied.read {
             Reading::Unreadable { problem } => match replied.predictor {
                 PredictorName::Judge | PredictorName::Condense => {
-                    self.aside(&format!("{problem}: done without"));
+                    self.aside(&format!("{problem}: continuing without it"));
                 }
                 _ => {
-                    let message = format!("the reply could not be read, asked again: {problem}");
+                    let message = format!("the reply could not be read, asking again: {problem}");
                     self.told().failure = Some((None, message));
                 }
             },
             Reading::Summary { .. } => self.aside("the transcript was too long and was summarised"),
             Reading::Condensed { .. } => {
-                self.aside("what came back was too long and was summarised");
+                self.aside("the result was too long and was summarised");
             }
             Reading::Judged { standing, why } => {
                 self.aside(&format!("judged {}: {why}", standing.as_str()));
@@ -247,9 +247,9 @@ impl Narrator {
                 self.edited(step, call.unwrap_or_default(), name, args);
             }
             (Some(Decision::ApproveAlways), _) => {
-                self.aside("this tool may now run unasked in this run");
+                self.aside("won't ask again for this tool in this run");
             }
-            (_, Some(Answerer::Expiry)) => self.aside("nobody answered in time: rejected"),
+            (_, Some(Answerer::Expiry)) => self.aside("no answer in time: rejected"),
             _ => {}
         }
     }
@@ -261,7 +261,7 @@ impl Narrator {
         }
         let number = format!("{}.", step.number);
         let mut head = format!("{} ", screen.paint(Ink::Strong, &format!("{number:<2}")));
-        // A text that is the answer itself is shown once, as the output.
+        // A text that is also the answer is shown only as the output.
         let is_answer = step.calls.is_empty() && step.outputs().is_some();
         if !is_answer {
             for line in text::first_lines(step.thought().trim(), screen.room(3), THOUGHT_LINES) {
@@ -294,7 +294,7 @@ impl Narrator {
             }
         }
         if matches!(step.outcome(), StepOutcome::Nudge(_)) {
-            self.aside("it called no tool and was reminded");
+            self.aside("it called no tool and was reminded to");
         }
     }
 
@@ -311,7 +311,7 @@ impl Narrator {
         };
         let mut shown = format!("{label}{}", observation.text());
         if !observation.images.is_empty() {
-            shown.push_str(&format!(" [{} picture(s)]", observation.images.len()));
+            shown.push_str(&format!(" [images: {}]", observation.images.len()));
         }
         let mut lines = text::first_lines(&shown, screen.room(5), OBSERVATION_LINES);
         if lines.is_empty() {
@@ -331,7 +331,7 @@ impl Narrator {
             .line(&format!("{INDENT}→ {label}instead: {call}"));
     }
 
-    /// A call in a line that fits beside its marks.
+    /// A call in one line that fits beside its marks.
     fn call_line(&self, name: &str, args: &Values) -> String {
         let line = call_line(name, args);
         match self.screen.room(20) {
@@ -340,7 +340,7 @@ impl Narrator {
         }
     }
 
-    /// What a reply took: told beneath its step where a run is looked at afterwards.
+    /// The usage of a reply, beneath its step.
     pub(crate) fn figures(&self, run: &Run, record: &Record) {
         let Some(replied) = record.event.reply() else {
             return;
@@ -366,7 +366,7 @@ impl Narrator {
 
     fn repairs(&self, repairs: &[Repair]) {
         for repair in repairs {
-            self.aside(&format!("mended: {}", repair.detail));
+            self.aside(&format!("repaired: {}", repair.detail));
         }
     }
 
@@ -379,7 +379,7 @@ impl Narrator {
         }
     }
 
-    /// The last line: how it ended, what it took.
+    /// The last line: how the run ended, and its usage.
     pub(crate) fn summary(&self, run: &Run, ending: &str, ink: Ink) {
         let screen = &self.screen;
         screen.idle();
@@ -404,23 +404,23 @@ impl Narrator {
     }
 }
 
-/// A reason for ending, in words.
+/// A termination reason in words.
 pub(crate) fn spoken_reason(reason: TerminationReason) -> &'static str {
     match reason {
         TerminationReason::Success => "done",
         TerminationReason::MaxIterations => "out of steps",
-        TerminationReason::Stalled => "no progress any more",
+        TerminationReason::Stalled => "no progress",
         TerminationReason::TokenBudget => "out of tokens",
         TerminationReason::CostBudget => "out of money",
         TerminationReason::ToolCallBudget => "out of tool calls",
         TerminationReason::Timeout => "out of time",
         TerminationReason::Cancelled => "cancelled",
         TerminationReason::Custom => "stopped by a condition",
-        _ => "it could not go on",
+        _ => "too many unusable replies",
     }
 }
 
-/// The tokens of a reply or a run, if they are known.
+/// The tokens of a reply or a run, if known.
 pub(crate) fn tokens(usage: &Usage) -> Option<String> {
     let (input, output) = (usage.input_tokens, usage.output_tokens);
     (input + output > 0).then(|| {
@@ -432,7 +432,7 @@ pub(crate) fn tokens(usage: &Usage) -> Option<String> {
     })
 }
 
-/// What a run cost, if the prices are known; that it is an estimate where they are the built-in ones.
+/// The cost of a run, if known, marked as an estimate for built-in prices.
 fn cost(run: &Run) -> Option<String> {
     let agent = &run.started().agent;
     let price = agent.prices.values().next()?;
@@ -445,13 +445,13 @@ fn cost(run: &Run) -> Option<String> {
     })
 }
 
-/// How often something had to be mended, if it had to be.
+/// The number of repairs, if any.
 fn mended(run: &Run) -> Option<String> {
     let steps = run.steps().iter().map(|step| &step.replied);
     let replies = steps.chain(run.remarks().filter_map(Remark::replied));
     let repairs = replies.map(|replied| replied.repairs.len());
     match repairs.sum::<usize>() {
         0 => None,
-        count => Some(format!("{count} mended")),
+        count => Some(format!("{count} repaired")),
     }
 }

@@ -1,4 +1,4 @@
-//! A question to a person, in the one form in which it is shown everywhere.
+//! Shows a question to a person, in the same form everywhere.
 
 use enact::Question;
 use enact::run::QuestionKind;
@@ -11,16 +11,16 @@ use super::screen::{Ink, Screen};
 use super::text;
 use super::values::call_line;
 
-/// The most arguments, at the beginning and at the end.
+/// The maximum number of arguments, at the beginning and at the end.
 const FIRST: usize = 30;
 const LAST: usize = 10;
-/// The most rows of a thought beside a question.
+/// The maximum number of rows of a thought beside a question.
 const THOUGHT_ROWS: usize = 6;
-/// The rows of a question where the height of the screen is not known, and those that are left for the
-/// prompt where it is.
+/// The number of rows of a question if the height of the screen is unknown, and the rows to reserve
+/// for the prompt otherwise.
 const ROWS: usize = 200;
 const PROMPT_ROWS: usize = 5;
-/// The fewest rows of a question, however low the screen is.
+/// The minimum number of rows of a question, however small the screen is.
 const FEWEST: usize = 12;
 
 /// How a question was shown.
@@ -28,11 +28,11 @@ const FEWEST: usize = 12;
 pub(crate) struct Asked {
     /// Whether something was left out.
     pub(crate) is_cut: bool,
-    /// Whether its beginning may be out of sight.
+    /// Whether its beginning may be out of view.
     pub(crate) is_tall: bool,
 }
 
-/// The lines of a question, which are shown at once when all of them are known.
+/// The lines of a question, which are shown together.
 struct Sheet<'a> {
     screen: &'a Screen,
     extent: Extent,
@@ -40,7 +40,7 @@ struct Sheet<'a> {
     is_cut: bool,
 }
 
-/// Shows a question and what it is about: the arguments of the call, or what it would change in a file.
+/// Shows a question and its subject: the arguments of the call, or its change to a file.
 pub(crate) fn show_question(
     screen: &Screen,
     question: &Question,
@@ -62,7 +62,7 @@ pub(crate) fn show_question(
     sheet.show()
 }
 
-/// A way to answer a question: what it does, and the line to paste.
+/// A way to answer a question: its effect, and the command to paste.
 pub(crate) type Way = (&'static str, String);
 
 /// Shows that a question waits for an answer, the id by which it is answered, and the ways to do that.
@@ -94,7 +94,7 @@ pub(crate) fn show_waiting(
     sheet.show();
 }
 
-/// Shows what the model thought when it made the call that a question is about.
+/// Shows the thought of the model for the call in question.
 pub(crate) fn show_thought(screen: &Screen, thought: &str) {
     let thought = thought.trim();
     if thought.is_empty() {
@@ -117,7 +117,7 @@ pub(crate) fn show_thought(screen: &Screen, thought: &str) {
     }
 }
 
-/// Shows something that a run does, whole.
+/// Shows an action of a run in full.
 pub(crate) fn show_deed(screen: &Screen, what: &str, how: &str) {
     let mut sheet = Sheet::new(screen, Extent::Whole);
     let what = exact::caption(screen, what);
@@ -145,7 +145,7 @@ impl<'a> Sheet<'a> {
         name
     }
 
-    /// What a question is about: the arguments of the call, or what the tool asks.
+    /// The subject of a question: the arguments of the call, or the question of the tool.
     fn subject(&mut self, question: &Question, change: Option<&Result<FileChange, String>>) {
         let call = &question.tool_call;
         for change in &question.changes {
@@ -174,7 +174,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// What a call changes in a file that exists.
+    /// The change that a call makes to an existing file.
     fn change(&mut self, change: &FileChange) -> bool {
         let width = self.screen.room(9);
         let Some((shown, size)) = diff(self.screen, change, width, self.extent) else {
@@ -196,7 +196,7 @@ impl<'a> Sheet<'a> {
         self.rows("     ", &shown);
     }
 
-    /// A value by its name: text as it is, anything else as JSON.
+    /// A named value: text unchanged, anything else as JSON.
     fn value(&mut self, name: &str, value: &Value) {
         let name = self.name(Ink::Plain, name);
         match value {
@@ -233,7 +233,7 @@ impl<'a> Sheet<'a> {
         self.line(format!("     {note}"));
     }
 
-    /// Shows the lines: the first and the last, if there are more than the screen has room for.
+    /// Shows the lines: the first and the last, if they don't fit on the screen.
     fn show(mut self) -> Asked {
         let height = self.screen.height();
         let room = height.map_or(ROWS, |height| {
@@ -277,7 +277,7 @@ impl<'a> Sheet<'a> {
 
 fn rows(indent: &str, rows: &[(String, bool)]) -> Vec<String> {
     let rows = rows.iter().map(|(row, continues)| {
-        // A line that was broken here is one line there.
+        // A wrapped line is marked as such.
         let bar = if *continues { "┊" } else { "│" };
         format!("{indent}{bar} {row}")
     });

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::text;
 
-/// Lines are not made wider than this, however wide the terminal is: they are to be read.
+/// The maximum width of lines, for readability.
 const MAX_WIDTH: usize = 100;
 const TICK: Duration = Duration::from_millis(100);
 
@@ -21,7 +21,7 @@ pub(crate) enum Stream {
     Nowhere,
 }
 
-/// What sort of thing a piece of text is; decides its colour.
+/// The kind of a piece of text, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ink {
     Strong,
@@ -30,14 +30,14 @@ pub(crate) enum Ink {
     Good,
     Bad,
     Question,
-    /// As the terminal has it.
+    /// The terminal's default.
     Plain,
     Emphasis,
-    /// What stands for something that cannot be seen.
+    /// Stands for something invisible.
     Hidden,
 }
 
-/// A stream with what is known of it.
+/// A stream and its properties.
 #[derive(Debug)]
 pub(crate) struct Screen {
     stream: Stream,
@@ -74,55 +74,55 @@ impl Screen {
         }
     }
 
-    /// The same without colours and without anything that moves.
+    /// This screen without colours, spinner or live lines.
     pub(crate) fn plain(mut self) -> Self {
         self.has_colour = false;
         self.moves = false;
         self
     }
 
-    /// Whether it has colours and other styles.
+    /// Whether it supports colours and other styles.
     pub(crate) fn has_colour(&self) -> bool {
         self.has_colour
     }
 
-    /// Whether lines go anywhere.
+    /// Whether lines are written at all.
     pub(crate) fn is_anywhere(&self) -> bool {
         self.stream != Stream::Nowhere
     }
 
-    /// Whether a person looks at it.
+    /// Whether it is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.width.is_some()
     }
 
-    /// Whether what was written can be replaced.
+    /// Whether written lines can be replaced.
     pub(crate) fn moves(&self) -> bool {
         self.moves
     }
 
-    /// Writes these lines in the place of all that is on the screen.
+    /// Replaces everything on the screen with these lines.
     pub(crate) fn redraw(&self, lines: &[String]) {
         self.write(&format!("\u{1b}[H\u{1b}[2J{}\n", lines.join("\n")));
     }
 
-    /// How many rows it has; none in a pipe.
+    /// The number of rows; none in a pipe.
     pub(crate) fn height(&self) -> Option<usize> {
         Some(self.size?.0)
     }
 
-    /// How many rows a line takes.
+    /// The number of rows that a line takes.
     pub(crate) fn rows_of(&self, line: &str) -> usize {
         let columns = self.size.map_or(usize::MAX, |(_, columns)| columns);
         measure_text_width(line).div_ceil(columns).max(1)
     }
 
-    /// The room for text behind an indent; none in a pipe, where lines are not broken.
+    /// The width for text after an indent; none in a pipe, where lines are not wrapped.
     pub(crate) fn room(&self, indent: usize) -> Option<usize> {
         self.width.map(|width| width.saturating_sub(indent).max(20))
     }
 
-    /// A text in its colour. The text must be harmless already.
+    /// A text in its colour. The text must be sanitised already.
     pub(crate) fn paint(&self, ink: Ink, text: &str) -> String {
         let style = match ink {
             Ink::Strong => Style::new().bold(),
@@ -146,7 +146,7 @@ impl Screen {
         self.write(&format!("{line}\n"));
     }
 
-    /// Writes text as it is, above the spinner if there is one.
+    /// Writes text unchanged, above the spinner if there is one.
     pub(crate) fn write(&self, text: &str) {
         match &*self.spinner() {
             Some(spinner) => spinner.suspend(|| self.send(text)),
@@ -155,7 +155,7 @@ impl Screen {
     }
 
     fn send(&self, text: &str) {
-        // A reader that went away is no reason to stop: the run may have effects to finish.
+        // A closed pipe must not stop the run: it may have effects to finish.
         let _ = match self.stream {
             Stream::Stdout => {
                 let mut stdout = std::io::stdout().lock();
@@ -168,7 +168,7 @@ impl Screen {
         };
     }
 
-    /// Says what is going on, until told otherwise. Only a terminal shows it.
+    /// Shows an activity until the next call. Only on a terminal.
     pub(crate) fn busy(&self, message: &str) {
         let template = match self.has_colour {
             true => "{spinner:.cyan} {wide_msg:.dim}",
@@ -177,8 +177,8 @@ impl Screen {
         self.draw(template, text::one_line(message));
     }
 
-    /// Shows harmless lines that are still being written, until told otherwise. Only a terminal shows
-    /// them.
+    /// Shows sanitised lines that are still being written, until the next call. Only on a
+    /// terminal.
     pub(crate) fn live(&self, lines: &[String]) {
         self.draw("{msg}", lines.join("\n"));
     }
@@ -203,7 +203,7 @@ impl Screen {
         }
     }
 
-    /// A bar of this length; none where nobody looks.
+    /// A progress bar of this length; none without a terminal.
     pub(crate) fn bar(&self, template: &str, length: u64) -> Option<ProgressBar> {
         self.is_terminal()
             .then(|| self.drawn(template, Some(length)))
@@ -222,7 +222,7 @@ impl Screen {
         }
     }
 
-    /// Nothing is going on.
+    /// Removes the activity.
     pub(crate) fn idle(&self) {
         if let Some(spinner) = self.spinner().take() {
             spinner.finish_and_clear();

@@ -1,4 +1,4 @@
-//! Text from models and tools, made fit to be shown.
+//! Sanitises text from models and tools for display.
 
 use std::borrow::Cow;
 
@@ -6,9 +6,9 @@ use console::measure_text_width;
 
 use super::cell::is_hidden;
 
-/// The text without anything that a terminal would obey: control characters become pictures of
-/// themselves, marks that turn the direction of text are replaced, and what else cannot be seen is
-/// spelled out.
+/// The text without anything that a terminal would interpret: control characters become symbols,
+/// direction marks are replaced, and other invisible characters are
+/// escaped.
 pub(crate) fn harmless(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut before = ' ';
@@ -28,7 +28,7 @@ pub(crate) fn harmless(text: &str) -> String {
             | '\u{200f}'
             | '\u{202a}'..='\u{202e}'
             | '\u{2066}'..='\u{2069}' => shown.push('\u{fffd}'),
-            // These make one sign of several, as in emoji and in Persian.
+            // These combine characters into one, as in emoji and in Persian.
             '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}' if !last.is_ascii() => {
                 shown.push(character);
             }
@@ -42,14 +42,14 @@ pub(crate) fn harmless(text: &str) -> String {
     shown
 }
 
-/// All of a text in one harmless line.
+/// All of a text in one sanitised line.
 pub(crate) fn one_line(text: &str) -> String {
     let text = harmless(text);
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ")
 }
 
-/// How many there are, such as `1 step` or `20 steps`.
+/// A count with its noun, such as `1 step` or `20 steps`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{ending}")
@@ -60,7 +60,7 @@ pub(crate) fn grouped(number: u64) -> String {
     indicatif::HumanCount(number).to_string()
 }
 
-/// At most so many characters, with a mark where more is left out.
+/// The text, truncated to a number of characters with an ellipsis.
 pub(crate) fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
     match text.char_indices().nth(characters) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
@@ -68,7 +68,7 @@ pub(crate) fn clipped(text: &str, characters: usize) -> Cow<'_, str> {
     }
 }
 
-/// At most so many characters: the beginning and the end, with a mark between them.
+/// The text, truncated in the middle to a number of characters.
 pub(crate) fn ends(text: &str, characters: usize) -> Cow<'_, str> {
     let count = text.chars().count();
     if count <= characters {
@@ -80,7 +80,7 @@ pub(crate) fn ends(text: &str, characters: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{head}…{tail}"))
 }
 
-/// The lines of a text; on a terminal of this width, broken between words.
+/// The lines of a text, wrapped between words at the given width.
 pub(crate) fn lines(text: &str, width: Option<usize>) -> Vec<String> {
     let text = harmless(text.trim_end());
     match width {
@@ -92,9 +92,9 @@ pub(crate) fn lines(text: &str, width: Option<usize>) -> Vec<String> {
     }
 }
 
-/// The first lines of a text, and a note when there are more.
+/// The first lines of a text, and a note if there are more.
 pub(crate) fn first_lines(text: &str, width: Option<usize>, limit: usize) -> Vec<String> {
-    // Enough to fill the lines, and nothing of the megabytes behind.
+    // Enough to fill the lines, without processing megabytes.
     let head = clipped(text, limit * width.unwrap_or(300));
     let mut all = lines(&head, width);
     if width.is_none() {

@@ -1,4 +1,4 @@
-//! Calls and outputs in words.
+//! Shows calls and outputs.
 
 use enact::Values;
 use serde_json::Value;
@@ -6,13 +6,13 @@ use serde_json::Value;
 use super::screen::{Ink, Screen};
 use super::{exact, markdown, text};
 
-/// The most characters of one argument in a line.
+/// The maximum number of characters of an argument in a line.
 const MAX_ARGUMENT: usize = 60;
-/// The most arguments in a line.
+/// The maximum number of arguments in a line.
 const MAX_ARGUMENTS: usize = 8;
 
-/// A call in one line: `read_file(path="notes.txt", max_lines=20)`. Of long arguments it has the
-/// beginning and the end, and what cannot be seen is spelled out.
+/// A call in one line: `read_file(path="notes.txt", max_lines=20)`. Long arguments are truncated in the
+/// middle, and invisible characters are escaped.
 pub(crate) fn call_line(name: &str, args: &Values) -> String {
     let mut shown: Vec<String> = args
         .iter()
@@ -31,8 +31,8 @@ pub(crate) fn call_line(name: &str, args: &Values) -> String {
     exact::spelled_out(&format!("{name}({})", shown.join(", "))).into_owned()
 }
 
-/// A value in lines: text rendered on a terminal and as it is elsewhere, a list of plain things as a
-/// list, anything else as JSON.
+/// A value in lines: text is rendered on a terminal, a list of scalars is shown as a list, anything
+/// else as JSON.
 fn output_lines(value: &Value, screen: &Screen, indent: usize) -> Vec<String> {
     let width = screen.room(indent);
     match value {
@@ -58,16 +58,16 @@ fn output_lines(value: &Value, screen: &Screen, indent: usize) -> Vec<String> {
     }
 }
 
-/// In which form outputs are printed.
+/// The format of outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Each by its name.
+    /// Each with its name.
     Named,
-    /// A single text by itself, others by their names.
+    /// A single text alone, several outputs with their names.
     Bare,
 }
 
-/// Where outputs go, and in which form.
+/// Where outputs go, and in which format.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outputs<'a> {
     pub(crate) screen: &'a Screen,
@@ -75,7 +75,7 @@ pub(crate) struct Outputs<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    /// By name, below the steps.
+    /// With names, below the steps.
     pub(crate) fn below(screen: &'a Screen) -> Self {
         Self {
             screen,
@@ -95,7 +95,7 @@ impl<'a> Outputs<'a> {
                     self.screen.line(&line);
                 }
             }
-            // A program gets the text as it is.
+            // A program gets the text unchanged.
             Some(text) => self.screen.line(text.trim_end_matches('\n')),
             None => show_named(self.screen, outputs),
         }

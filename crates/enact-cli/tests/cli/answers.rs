@@ -47,7 +47,7 @@ fn truth_a_server_that_refuses_tools_is_asked_in_other_words() {
     let said = run(&server, arguments).said();
     assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
     assert_eq!(said.stdout, "42\n");
-    let told = "the server takes no tools with this model: continues with the `json` adapter";
+    let told = "the server accepts no tools for this model: continuing with the `json` adapter";
     assert!(said.stderr.contains(told), "{}", said.stderr);
     // It is not over, and there is nothing to do.
     for words in ["the model failed", "--adapter"] {

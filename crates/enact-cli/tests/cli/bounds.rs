@@ -93,7 +93,7 @@ fn truth_a_run_has_half_an_hour_unless_it_is_told() {
     }
     let help = enact(["run", "--help"]).said().stdout;
     let words: Vec<&str> = help.split_whitespace().collect();
-    assert!(words.join(" ").contains("30m unless given"), "{help}");
+    assert!(words.join(" ").contains("[default: 30m]"), "{help}");
 }
 
 #[test]

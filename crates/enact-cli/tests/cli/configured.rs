@@ -235,7 +235,7 @@ fn truth_a_stored_key_is_for_its_owner_and_is_shown_nowhere() {
             "did you mean `anthropic`?",
         ),
         (&["keys", "set", "ollama"], "k", "needs no key"),
-        (&["keys", "set", "groq"], " \n", "there is no key"),
+        (&["keys", "set", "groq"], " \n", "the key is empty"),
         (&["keys", "set", "groq"], "two words", "a key is one word"),
     ] {
         let said = keys(args).stdin(stdin).said();

@@ -8,8 +8,8 @@ fn demo(stdin: &str) -> Said {
     for told in [
         "The replies of the model are recorded.",
         "✗ [4] Error executing read_file: there is no `invoices/umbrella.txt`",
-        "mended: `max_lines`: \"20\" → 20",
-        "mended: the call was written into the text",
+        "repaired: `max_lines`: \"20\" → 20",
+        "repaired: the call was written into the text",
         "← 1639.75",
         "? may write_file run with these arguments?",
         "\ntotal: 1639.75\n",
@@ -25,8 +25,7 @@ fn demo(stdin: &str) -> Said {
 fn yes_writes_the_report_and_shows_it() {
     let said = demo("yes\n");
     assert!(
-        said.stdout
-            .contains("The file that was written, report.md:"),
+        said.stdout.contains("The written file, report.md:"),
         "{}",
         said.stdout
     );
@@ -35,7 +34,7 @@ fn yes_writes_the_report_and_shows_it() {
         "{}",
         said.stdout
     );
-    assert!(!said.stdout.contains("Nobody is there"));
+    assert!(!said.stdout.contains("No one can answer"));
 }
 
 #[test]
@@ -58,13 +57,12 @@ fn no_writes_nothing() {
 fn nobody_means_yes_and_says_so() {
     let said = demo("");
     assert!(
-        said.stdout.contains("Nobody is there to ask."),
+        said.stdout.contains("No one can answer here."),
         "{}",
         said.stdout
     );
     assert!(
-        said.stdout
-            .contains("The file that was written, report.md:"),
+        said.stdout.contains("The written file, report.md:"),
         "{}",
         said.stdout
     );
@@ -97,7 +95,7 @@ fn feedback_reaches_the_report_and_edits_are_checked() {
         said.stdout
     );
     assert!(
-        said.stdout.contains("The file that was written, sub/r.md:"),
+        said.stdout.contains("The written file, sub/r.md:"),
         "{}",
         said.stdout
     );

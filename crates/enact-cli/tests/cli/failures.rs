@@ -55,11 +55,11 @@ fn a_run_at_its_limit_tells_each_problem_once() {
     )
     .said();
     assert_eq!((said.code, said.stdout.as_str()), (1, ""), "{said:?}");
-    let told = said.stderr.matches("out of steps; it answers").count();
+    let told = said.stderr.matches("out of steps; answering").count();
     assert_eq!(told, 1, "{said:?}");
     // The last one is the error, and is not asked again.
     assert!(said.error_line().contains("the last problem: "), "{said:?}");
-    let again = said.stderr.matches("asked again").count();
+    let again = said.stderr.matches("asking again").count();
     assert_eq!(server.requests().len(), 1 + again + 1, "{said:?}");
 }
 

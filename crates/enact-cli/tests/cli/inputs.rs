@@ -143,7 +143,7 @@ fn what_is_no_image_is_refused() {
     let file = format!("photo=@{}", path.display());
     for (given, words) in [
         (file.as_str(), "is not a PNG, JPEG, GIF or WebP image"),
-        ("photo=cat.png", "write `photo=@FILE`"),
+        ("photo=cat.png", "use `photo=@FILE`"),
         ("photo=@nothing.png", "cannot be read"),
     ] {
         let said = run(&server, ["photo: image -> a", given]).said();

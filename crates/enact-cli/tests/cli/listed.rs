@@ -79,7 +79,7 @@ fn a_list_has_a_header_and_says_how_to_answer() {
     assert_eq!(words(lines[3])[..2], [ending(&done), "finished"]);
     assert_eq!(lines.len(), 4, "{said:?}");
     let said = listed(&place, &["--status", "failed"]);
-    assert_eq!(said.stdout, "no such runs\n");
+    assert_eq!(said.stdout, "no matching runs\n");
     assert_eq!(listed(&Place::new(), &[]).stdout, "no runs\n");
     let said = place.enact(["runs", "--watch"]).said();
     assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{said:?}");
@@ -112,7 +112,7 @@ fn runs_of_an_agent_file_are_named_and_told_apart() {
     assert_eq!(runs[0]["input"], "How long is it?");
     assert_eq!(
         listed(&place, &["--agent", "other"]).stdout,
-        "no such runs\n"
+        "no matching runs\n"
     );
 }
 
@@ -134,7 +134,7 @@ fn an_ending_and_last_name_a_run_wherever_an_id_does() {
     // A beginning is the time, and no ending.
     let said = show(&older[..30]);
     assert_eq!(said.code, 2, "{said:?}");
-    assert!(said.error_line().contains("there is no run"), "{said:?}");
+    assert!(said.error_line().contains("no run `"), "{said:?}");
     // Two ids that end alike are told.
     let place = Place::new();
     let alike: Vec<String> = (0..40).map(|_| finished(&place)).collect();
@@ -168,13 +168,13 @@ fn a_run_without_its_process_is_interrupted_and_a_cancelled_one_is_cancelled() {
     child.wait().unwrap();
     assert_eq!(place.runs()[0]["status"], "interrupted");
     let said = listed(&place, &["--status", "running"]);
-    assert_eq!(said.stdout, "no such runs\n");
+    assert_eq!(said.stdout, "no matching runs\n");
     let said = listed(&place, &["--status", "interrupted"]);
     let how = format!("enact resume {}", ending(&id));
     assert!(said.stdout.contains(&how), "{said:?}");
     let said = place.enact(["show", "last"]).said();
     assert!(
-        said.stdout.contains(&format!("`{how}` continues it")),
+        said.stdout.contains(&format!("To resume the run: `{how}`")),
         "{said:?}"
     );
     // Nothing waits, but there is something to continue.

@@ -85,7 +85,7 @@ fn a_model_is_pulled_listed_and_removed() {
     assert_eq!(list[0]["source"], "owner/repo/one.gguf");
     assert_eq!(list[0]["problem"], Value::Null);
     let said = place.said(["model", "remove", "small"]);
-    assert_eq!(said.stdout, "local::small removed, its file too\n");
+    assert_eq!(said.stdout, "local::small removed, and its file deleted\n");
     assert!(!std::path::Path::new(file).exists());
     assert_eq!(place.said(["model", "remove", "small"]).code, 2);
 }

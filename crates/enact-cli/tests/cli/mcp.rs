@@ -129,7 +129,11 @@ fn truth_a_secret_in_the_command_of_a_server_is_not_stored() {
     let said = place.enact(resume).said();
     assert_eq!(said.code, 2, "{said:?}");
     let told = said.stdout + &said.stderr;
-    for part in ["is not stored with the run", "`--mcp` again", "${NAME}"] {
+    for part in [
+        "is not stored with the run",
+        "repeat the complete `--mcp`",
+        "${NAME}",
+    ] {
         assert!(told.contains(part), "{part} in {told}");
     }
     let other = doubler(&inner);
@@ -315,7 +319,7 @@ fn a_pattern_that_fits_no_tool_is_a_mistake() {
         .args(["--mcp", &doubler(&models), "--mcp-allow", "doubel*"])
         .said();
     assert_eq!(said.code, 2, "{said:?}");
-    let problem = "`--mcp-allow doubel*` fits no tool of the servers: they offer doubler";
+    let problem = "`--mcp-allow doubel*` matches no tool of the servers: they offer doubler";
     assert_eq!(said.error_line(), problem);
 }
 
@@ -341,14 +345,14 @@ fn a_server_that_cannot_be_used_fails_the_command_before_a_model_is_asked() {
         (
             ["--mcp-url", "https://me:pw@a.example"],
             2,
-            "takes no name and no password",
+            "must not contain a user name or password",
         ),
         (
             ["--mcp-config", "/no/such/file"],
             2,
             "/no/such/file cannot be read",
         ),
-        (["--mcp", "'"], 2, "is no command"),
+        (["--mcp", "'"], 2, "is not a command"),
         (["--mcp-allow", " "], 2, "an empty pattern"),
     ] {
         let said = run(&models, ["task -> answer", "task=Do it."])

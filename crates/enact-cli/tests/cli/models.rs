@@ -128,13 +128,13 @@ fn without_a_key_a_local_server_decides() {
     let told = answers(ollama);
     assert_eq!(
         told,
-        format!("model: ollama::qwen-test (it runs at {address})\n")
+        format!("model: ollama::qwen-test (running at {address})\n")
     );
     let llamacpp = enact(TASK).env("LLAMACPP_BASE_URL", address);
     let told = answers(llamacpp);
     assert_eq!(
         told,
-        format!("model: llamacpp::qwen-test (it runs at {address})\n")
+        format!("model: llamacpp::qwen-test (running at {address})\n")
     );
     let named = enact(TASK).env("OPENAI_BASE_URL", address);
     assert!(answers(named).starts_with("model: qwen-test (the first one"));
@@ -279,7 +279,7 @@ fn the_list_tells_who_can_be_asked_and_why_not() {
         line("Without a key:").contains("anthropic (ANTHROPIC_API_KEY)"),
         "{said:?}"
     );
-    assert!(line("Without `--model`").contains("groq::"), "{said:?}");
+    assert!(line("Default model").contains("groq::"), "{said:?}");
 
     let said = listing().args(["--json"]).said();
     let list: Value = serde_json::from_str(&said.stdout).unwrap();

@@ -38,9 +38,9 @@ fn steps_observations_errors_repairs_and_outputs() {
    ✗ [2] Error executing calculator: position 3: division by zero
 
 2. → submit
-     mended: `answer`: \"42\" → 42
+     repaired: `answer`: \"42\" → 42
 
-done · 2 steps · 1,200 tokens in, 34 out · 1 mended"
+done · 2 steps · 1,200 tokens in, 34 out · 1 repaired"
     );
 }
 
@@ -90,7 +90,7 @@ fn a_limit_and_an_unknown_tool_are_told() {
     );
     assert!(
         said.stderr
-            .contains("out of steps; it answers from what it has"),
+            .contains("out of steps; answering from what is known"),
         "{}",
         said.stderr
     );

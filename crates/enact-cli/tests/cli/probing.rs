@@ -125,7 +125,7 @@ fn truth_auto_is_what_the_model_really_does() {
         let server = model(kind);
         let said = memory.run(&server, &[]);
         assert_eq!(said.stderr.lines().count(), 1, "{said:?}");
-        let line = format!("so the adapter is {adapter} (remembered; `--probe` asks again)");
+        let line = format!("so the adapter is {adapter} (stored; `--probe` repeats the probe)");
         assert!(said.stderr.contains(&line), "{said:?}");
         let (probes, last) = counted(&server);
         assert_eq!(probes, requests, "{adapter}");

@@ -87,7 +87,10 @@ fn always_holds_for_the_tool_and_the_run() {
         assert_eq!(place.written(name).as_deref(), Some("hello"));
     }
     let trace = place.enact(["show", &run_id]).said();
-    assert!(trace.stdout.contains("may now run unasked"), "{trace:?}");
+    assert!(
+        trace.stdout.contains("won't ask again for this tool"),
+        "{trace:?}"
+    );
     // Another run asks anew.
     let object = place.run(&server).said().json();
     assert_eq!(object["status"], "paused");

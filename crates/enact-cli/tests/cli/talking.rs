@@ -38,10 +38,10 @@ fn a_model_is_changed_and_what_was_taken_is_told() {
                  /show\n";
     let said = said(&server, &data, &["--tools", "calculator"], lines);
     for told in [
-        "no turn was taken",
+        "no turns since",
         "calculator · ",
         "answered by test-model",
-        "answered by other-model from now on",
+        "now using other-model",
         "2 turns · 2 requests · 2,000 tokens in, 40 out · cost unknown",
         "`no`",
         "reply took",
@@ -128,10 +128,7 @@ fn the_content_of_a_file_becomes_part_of_the_message() {
     let said = said(&server, &data, &[], &lines);
     assert_eq!(said.stdout, "one\ntwo\n");
     assert!(said.stderr.contains("(16 characters)"), "{said:?}");
-    assert!(
-        said.stderr.contains("there is no file `nobody`"),
-        "{said:?}"
-    );
+    assert!(said.stderr.contains("file `nobody` not found"), "{said:?}");
     assert!(asked(&server, 0).contains("The sky is blue."));
     assert!(asked(&server, 1).contains("hi @nobody and me@example.org"));
     server.assert_complete();
@@ -167,7 +164,7 @@ fn the_newest_conversation_is_continued_with_its_agent() {
         "and hers?\n/undo\n/undo\n/undo\n",
     );
     assert!(one.stdout.starts_with("answer: red\n"), "{one:?}");
-    for told in ["forgot “and hers?”", "forgot “and yours?”: no turn left"] {
+    for told in ["forgot “and hers?”", "forgot “and yours?”: no turns left"] {
         assert!(one.stderr.contains(told), "{told}: {one:?}");
     }
     let messages = asked(&server, 4);

@@ -176,10 +176,10 @@ fn a_question_is_answered_in_between() {
     terminal.see("or type feedback:");
     terminal.control('c');
     terminal.see("`enact resume ");
-    terminal.see("the conversation goes on without this turn");
+    terminal.see("this turn was not added to the conversation");
     terminal.see_prompt();
     terminal.enter("/undo");
-    terminal.see("forgot “write a”: no turn left");
+    terminal.see("forgot “write a”: no turns left");
     terminal.see_prompt();
     terminal.control('d');
     terminal.leave();
@@ -217,7 +217,7 @@ fn ctrl_c_stops_a_turn_clears_a_line_and_leaves_when_pressed_twice() {
     terminal.see("answer: two");
     terminal.see_prompt();
     terminal.control('c');
-    terminal.see("Ctrl-C again leaves");
+    terminal.see("press Ctrl-C again");
     terminal.see_prompt();
     terminal.control('c');
     terminal.leave();

@@ -119,9 +119,9 @@ fn tools_that_reach_further_are_off_until_it_is_said_how_far() {
         ),
         (
             vec!["--allow-host=a.example"],
-            "are for the tool `http_get`",
+            "configure the tool `http_get`",
         ),
-        (vec!["--shell-folder=."], "are for the tool `shell`"),
+        (vec!["--shell-folder=."], "configure the tool `shell`"),
     ] {
         let args = ["task -> answer", "task=?"].into_iter().chain(flags);
         let said = run(&server, args).said();

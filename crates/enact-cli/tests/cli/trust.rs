@@ -95,7 +95,7 @@ impl Foreign {
 fn assert_refused(said: &Said, parts: &[&str]) {
     assert_eq!(said.code, 2, "{said:?}");
     assert_eq!(said.stderr.lines().count(), 1, "{said:?}");
-    for part in parts.iter().chain(&["--trust", "not begun by this user"]) {
+    for part in parts.iter().chain(&["--trust", "not started by this user"]) {
         assert!(said.stderr.contains(part), "{part}: {said:?}");
     }
 }
@@ -152,7 +152,7 @@ fn truth_a_person_is_asked_once_and_sees_what_would_be_done() {
     let foreign = Foreign::new();
     let mark = foreign.with_command();
     let mut terminal = Terminal::at(foreign.resume(&[]));
-    terminal.see("was not begun by you on this machine");
+    terminal.see("was not started by you on this machine");
     terminal.see("asks: test-model at http://");
     terminal.see("with the key in OPENAI_API_KEY");
     terminal.see("starts: touch ");
@@ -167,7 +167,7 @@ fn truth_a_person_is_asked_once_and_sees_what_would_be_done() {
 
     let foreign = Foreign::new();
     let mut terminal = Terminal::at(foreign.resume(&[]));
-    terminal.see("was not begun by you on this machine");
+    terminal.see("was not started by you on this machine");
     terminal.see("[y]es / [n]o:");
     terminal.enter("y");
     terminal.see("or type feedback:");
@@ -205,7 +205,8 @@ fn truth_answers_in_a_log_from_somewhere_else_are_told() {
             .unwrap();
     });
     let said = foreign.resume(&["--json"]).said();
-    let rule = "runs unasked, because somebody allowed it for the rest of the run: write_file";
+    let rule =
+        "runs without asking, because someone allowed it for the rest of the run: write_file";
     let due = r#"runs the call, as answered: write_file {"path":"a","content":"x"}"#;
     assert_refused(&said, &[rule, due]);
     assert_eq!(foreign.place.written("a"), None);
@@ -225,7 +226,7 @@ fn truth_answers_in_a_log_from_somewhere_else_are_told() {
         &said,
         &["runs the call, as an answer changed it: ", "; rm -rf /; "],
     );
-    assert!(!said.stderr.contains("unasked, because"), "{said:?}");
+    assert!(!said.stderr.contains("without asking, because"), "{said:?}");
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn bad_inputs() {
     expect(
         &["q -> a", "hello", "--model=m"],
         "input",
-        &["`hello` is no input", "name=value"],
+        &["`hello` is not an input", "name=value"],
     );
     expect(
         &["q -> a", "q=@/does/not/exist", "--model=m"],
@@ -126,7 +126,7 @@ fn bad_histories() {
     std::fs::write(&path, "{").unwrap();
     expect(&args, "history", &["is not JSON"]);
     std::fs::write(&path, "{\"a\": 1}").unwrap();
-    expect(&args, "history", &["what `--json` printed"]);
+    expect(&args, "history", &["the output of `--json`"]);
     std::fs::write(
         &path,
         r#"[{"role": "tool", "content": "x", "tool_call_id": "c"}]"#,

@@ -1,10 +1,10 @@
-//! Steps from whatever a reply gives beside what was asked for: calls in the provider's form, and
-//! reasoning where nothing was said.
+//! Reads steps from what a reply contains besides the requested form: calls in the provider's form, and
+//! reasoning if there is no text.
 
 use super::{Adapter, Misread, Native, Read, Repair, RepairKind, StepReply, Task, thinking};
 use crate::model::Reply;
 
-/// Reads a step with an adapter. Calls in the provider's form count where the text holds none.
+/// Reads a step with an adapter. Calls in the provider's form are used if the text contains none.
 pub(crate) fn step(
     adapter: &dyn Adapter,
     task: &Task,
@@ -34,7 +34,7 @@ pub(crate) fn is_silent(reply: &Reply) -> bool {
     spoken.is_open || spoken.text.trim().is_empty()
 }
 
-/// A reply that has nothing but reasoning, with the reasoning for its text.
+/// A reply that only has reasoning, with the reasoning as its text.
 pub(crate) fn reasoned(reply: &Reply) -> Option<Reply> {
     let spoken = thinking::spoken(&reply.text);
     let reasoning = match spoken.is_open {

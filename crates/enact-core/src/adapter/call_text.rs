@@ -1,4 +1,4 @@
-//! Tool calls that a model wrote into its text, in the tags of its training or as JSON.
+//! Tool calls that a model wrote as text, in the tags of its training or as JSON.
 
 use serde_json::Value;
 
@@ -13,9 +13,9 @@ use super::{
 use crate::model::{FinishReason, Reply};
 use crate::signature::Values;
 
-/// How much text is looked through for forms that were not asked for.
+/// How much text is searched for other forms than the requested one.
 pub(super) const LOOKED_THROUGH: usize = 64 * 1024;
-/// How many calls one text may hold.
+/// The maximum number of calls in a text.
 const CALLS: usize = 32;
 
 /// Finds calls in a text: `<tool_call>{…}</tool_call>`, `<function=name>{…}</function>`, an object
@@ -37,13 +37,13 @@ pub(super) fn find(
     }
 }
 
-/// Whether all calls that were read are of tools.
+/// Whether all parsed calls are calls of tools.
 fn are_known(tooling: &Tooling, read: &Read<StepReply>) -> bool {
     let mut calls = read.value.calls.iter();
     calls.all(|call| calls::is_known(tooling, &call.name))
 }
 
-/// Calls in tags, as code, or behind labels; `None` when there is none.
+/// Calls in tags, as code, or after labels; `None` if there are none.
 fn unlike_json(
     task: &Task,
     tooling: &Tooling,
@@ -52,7 +52,7 @@ fn unlike_json(
 ) -> Option<Result<Read<StepReply>, Misread>> {
     let is_cut = finish == FinishReason::Length;
     let is_made = |read: &Read<StepReply>| is_made(tooling, &read.value, &read.value.thought, text);
-    // A call that was cut off is not to be taken for a whole one.
+    // An incomplete call must not be treated as a complete one.
     if !is_cut && let Some(read) = foreign::find(tooling, text) {
         return is_made(&read).then_some(Ok(read));
     }
@@ -68,10 +68,10 @@ fn unlike_json(
     found.map(Ok)
 }
 
-/// Whether the calls in a text are made there, not quoted: no quotation mark stands before them, and
-/// no sentence comes after them. Outputs count wherever they stand.
+/// Whether the calls in a text are made there, not quoted: no quotation mark precedes them, and no
+/// sentence follows them. Outputs count anywhere.
 ///
-/// What a model repeats of a page or a file may look like a call, and must not become one.
+/// Text that a model repeats from a page or a file may look like a call, and must not become one.
 pub(super) fn is_made(tooling: &Tooling, step: &StepReply, before: &str, text: &str) -> bool {
     const QUOTES: [char; 9] = ['"', '\'', '`', '“', '”', '„', '‘', '«', '»'];
     const ENDS: [char; 5] = ['>', '}', ')', ']', '`'];
@@ -88,7 +88,7 @@ pub(super) fn is_made(tooling: &Tooling, step: &StepReply, before: &str, text: &
     last.is_some_and(|line| line.trim_end().ends_with(ENDS))
 }
 
-/// A step under the markers or between the tags of another adapter, whose tools are known.
+/// A step in the form of another adapter, with known tools.
 fn sections(tooling: &Tooling, text: &str, finish: FinishReason) -> Option<Read<StepReply>> {
     let marked = chat::scan(text);
     let sections = match marked.has_any([TOOL].into_iter()) {
@@ -102,10 +102,10 @@ fn sections(tooling: &Tooling, text: &str, finish: FinishReason) -> Option<Read<
     (are_known(tooling, &read) && !read.value.calls.is_empty()).then_some(read)
 }
 
-/// What is said of a call in another form.
+/// The description of a call in another form.
 pub(super) const OTHER_FORM: &str = "the call was not in the form that was asked for";
 
-/// A step in another form than the one that was asked for, and not as JSON, where its calls can be
+/// A step in another form than the requested one, other than JSON, if its calls can be
 /// read.
 pub(super) fn other_form(task: &Task, reply: &Reply) -> Option<Read<StepReply>> {
     let text = thinking::spoken(&reply.text).text.trim();
@@ -132,7 +132,7 @@ fn code(tooling: &Tooling, text: &str) -> Option<Read<StepReply>> {
     let (thought, block) = match fenced(text) {
         Some((before, block)) => (before, block),
         None => {
-            // Words may stand before the first line that is a call.
+            // Text may precede the first line with a call.
             let is_call = |line: &str| expression(tooling, line).is_some();
             let start = text.lines().position(is_call)?;
             let at = text
@@ -152,7 +152,7 @@ fn code(tooling: &Tooling, text: &str) -> Option<Read<StepReply>> {
     let mut calls = Vec::new();
     while !rest.trim().is_empty() && calls.len() < CALLS {
         let Some((call, after)) = expression(tooling, rest) else {
-            // What is done with a result is no further call.
+            // Code that uses a result is not another call.
             if calls.is_empty() || !rest.lines().all(is_remark) {
                 return None;
             }
@@ -166,18 +166,18 @@ fn code(tooling: &Tooling, text: &str) -> Option<Read<StepReply>> {
     (!value.calls.is_empty()).then_some(Read { value, repairs })
 }
 
-/// Whether a line of code shows something or says something.
+/// Whether a line of code only prints something or is a comment.
 fn is_remark(line: &str) -> bool {
     let line = line.trim();
     line.is_empty() || line.starts_with('#') || line.starts_with("print(")
 }
 
-/// The call that a text of code begins with, and what comes after it.
+/// The call at the start of a text of code, and the rest.
 fn expression<'a>(tooling: &Tooling, text: &'a str) -> Option<(&'a str, &'a str)> {
     let text = text.trim_start();
     let text = text.strip_prefix(['[', '@']).unwrap_or(text).trim_start();
     let text = text.strip_prefix("await ").unwrap_or(text);
-    // `result = tool(…)` and `print(tool(…))` are calls as well.
+    // `result = tool(…)` and `print(tool(…))` are also calls.
     if let Some((name, value)) = text.split_once('=')
         && !name.trim().is_empty()
         && name.trim().chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -196,7 +196,7 @@ fn expression<'a>(tooling: &Tooling, text: &'a str) -> Option<(&'a str, &'a str)
     Some((&text[..close], &text[close..]))
 }
 
-/// The first block between fences whose label says that it is code, and what stands before it.
+/// The first fenced block whose label says that it is code, and the text before it.
 fn fenced(text: &str) -> Option<(&str, &str)> {
     let at = text.find("```")?;
     let (label, rest) = text[at + 3..].split_once('\n')?;
@@ -210,12 +210,12 @@ fn fenced(text: &str) -> Option<(&str, &str)> {
     is_code.then_some((&text[..at], block))
 }
 
-/// A step in the classic words, `Thought:` and `Action:`, whose tools are known.
+/// A step in the classic form, `Thought:` and `Action:`, with known tools.
 fn labelled(task: &Task, tooling: &Tooling, text: &str) -> Option<Read<StepReply>> {
     tagged::labelled_step(task, text).filter(|read| are_known(tooling, read))
 }
 
-/// Calls between tags; `None` when there is no such tag.
+/// Calls between tags; `None` if there is no such tag.
 fn tagged(tooling: &Tooling, text: &str, is_cut: bool) -> Option<Result<Read<StepReply>, Misread>> {
     const OPENINGS: [&str; 2] = ["<tool_call>", "<function="];
     let next = |text: &str| OPENINGS.iter().filter_map(|tag| text.find(tag)).min();

@@ -1,4 +1,4 @@
-//! Tool calls as models write them: names, arguments, and the many JSON shapes they come in.
+//! Tool calls as models write them: names, arguments, and the many JSON forms.
 
 use serde_json::Value;
 
@@ -36,10 +36,10 @@ const THOUGHT_KEYS: [&str; 4] = ["next_thought", "thought", "reasoning", "conten
 /// How much of unreadable arguments is kept in a problem.
 const RAW: usize = 4000;
 
-/// The tool that a name means: itself, or the only one it can mean.
+/// The tool that a name refers to: by its exact name, or the only one it can mean.
 pub(super) fn resolve_name(tooling: &Tooling, written: &str, repairs: &mut Vec<Repair>) -> String {
     let names = || tooling.specs.iter().map(|spec| spec.name.as_str());
-    // Llama calls a tool by a method of it.
+    // Llama calls a method of a tool.
     let method = || names::meant(written.trim().strip_suffix(".call")?, names());
     let ending = || names::ends_task(written).then(|| tooling.completion.tool_name());
     let meant = names::meant(written, names()).or_else(method);
@@ -56,8 +56,8 @@ pub(super) fn resolve_name(tooling: &Tooling, written: &str, repairs: &mut Vec<R
 /// The namespaces in which models call tools.
 const NAMESPACES: [&str; 3] = ["functions.", "default_api.", "tools."];
 
-/// Whether a name in a text can only mean an existing tool. Code may call `read` of something else:
-/// only the namespaces of tools are known.
+/// Whether a name in a text can only mean an existing tool. Code may call `read` of another object:
+/// only the known namespaces are accepted.
 pub(super) fn is_known(tooling: &Tooling, written: &str) -> bool {
     let bare = written.trim();
     let mut spaces = NAMESPACES.iter();
@@ -84,7 +84,7 @@ pub(super) fn args_of_text(
     }
     match json_text::parse(trimmed, repairs) {
         Some(Value::Object(args)) => return Ok(args),
-        // Encoded twice: the object is inside a JSON text.
+        // Encoded twice: the object is inside a JSON string.
         Some(Value::String(inner)) if inner.trim_start().starts_with('{') => {
             if let Some(Value::Object(args)) = json_text::parse(&inner, repairs) {
                 let detail = "the arguments were encoded twice";
@@ -108,7 +108,7 @@ pub(super) fn args_of_text(
     Err(unreadable(text, "not a valid JSON object"))
 }
 
-/// Arguments given as a JSON value; none are no arguments.
+/// Arguments given as a JSON value; a missing value means no arguments.
 pub(super) fn args_of_value(
     value: Option<&Value>,
     repairs: &mut Vec<Repair>,
@@ -135,7 +135,7 @@ fn not_an_object(raw: &str, value: &Value) -> UnreadableArgs {
     )
 }
 
-/// Arguments that cannot be read.
+/// Arguments that can't be parsed.
 pub(super) fn unreadable(raw: &str, problem: &str) -> UnreadableArgs {
     let end = raw
         .char_indices()
@@ -147,7 +147,7 @@ pub(super) fn unreadable(raw: &str, problem: &str) -> UnreadableArgs {
     }
 }
 
-/// The step that a JSON value describes, if it describes one.
+/// The step in a JSON value, if it is one.
 pub(super) fn step_of_value(
     tooling: &Tooling,
     value: &Value,
@@ -204,7 +204,7 @@ fn call_of_value(tooling: &Tooling, value: &Value, repairs: &mut Vec<Repair>) ->
         .iter()
         .find_map(|key| fields.get(*key)?.as_str())?;
     let args_key = ARGS_KEYS.iter().find(|key| fields.contains_key(**key));
-    // Many objects have a `name`; without arguments it takes more to be a call.
+    // Many objects have a `name`; without arguments more evidence is needed.
     if args_key.is_none() && !is_known(tooling, name) {
         return None;
     }
@@ -217,7 +217,7 @@ fn call_of_value(tooling: &Tooling, value: &Value, repairs: &mut Vec<Repair>) ->
     })
 }
 
-/// `{"tool": {…}}`, where these can only be the tool's arguments.
+/// `{"tool": {…}}`, if these can only be the tool's arguments.
 fn under_its_name(tooling: &Tooling, fields: &Values) -> Option<ReadCall> {
     let mut list = fields.iter();
     let (Some((name, Value::Object(args))), None) = (list.next(), list.next()) else {
@@ -235,7 +235,7 @@ fn under_its_name(tooling: &Tooling, fields: &Values) -> Option<ReadCall> {
     are_arguments(spec, args).then(|| call(name))
 }
 
-/// Whether an object has the arguments that a tool needs, and nothing else.
+/// Whether an object has the arguments that a tool requires, and nothing else.
 pub(super) fn are_arguments(spec: &ToolSpec, args: &Values) -> bool {
     let properties = &spec.parameters["properties"];
     let is_known = |name: &String| properties.get(name).is_some();
@@ -245,7 +245,7 @@ pub(super) fn are_arguments(spec: &ToolSpec, args: &Values) -> bool {
         && required.iter().all(|name| args.contains_key(*name))
 }
 
-/// The committing call, if an object is just the declared outputs.
+/// The committing call, if an object consists of the declared outputs.
 pub(super) fn bare_outputs(tooling: &Tooling, value: &Value) -> Option<ReadCall> {
     let value = match value.as_array().map(Vec::as_slice) {
         Some([only]) => only,
@@ -264,11 +264,11 @@ pub(super) fn bare_outputs(tooling: &Tooling, value: &Value) -> Option<ReadCall>
 #[derive(Debug)]
 pub(super) struct StepInText {
     pub(super) read: Read<StepReply>,
-    /// Whether it has the fields that a step is asked for in.
+    /// Whether it has the fields that were requested for a step.
     pub(super) is_as_asked: bool,
 }
 
-/// Finds a step that is written as JSON into a text.
+/// Finds a step written as JSON in a text.
 pub(super) fn step_in_text(
     task: &Task,
     text: &str,

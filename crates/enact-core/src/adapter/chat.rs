@@ -15,10 +15,10 @@ use crate::signature::Values;
 
 const COMPLETED: &str = "completed";
 
-/// Plain text with a marker line before each field, for any model that can follow instructions.
+/// Plain text with a marker line before each field, for any model that follows instructions.
 ///
-/// Data cannot forge a marker: a line of data that starts like one gets a backslash in front,
-/// which is taken away again when a field is read. Several calls in one step are several pairs of
+/// Data can't forge a marker: a line of data that starts like one is escaped with a backslash, which
+/// is removed when a field is read. Several calls in one step are several pairs of
 /// `next_tool_name` and `next_tool_args`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Chat;
@@ -40,7 +40,7 @@ impl Style for Chat {
         style::system(self, task, &WORDS)
     }
 
-    /// In one line, so that no line of it is a marker.
+    /// On one line, so that no line is a marker.
     fn form(&self, task: &Task) -> String {
         let names = names(task.signature.outputs());
         let markers = names.chain([COMPLETED]).map(marker);
@@ -95,7 +95,7 @@ fn has_marker(text: &str) -> bool {
     text.contains("[[ ##")
 }
 
-/// Whether a line starts like a marker, or like a thinking tag, which is read before markers are.
+/// Whether a line starts like a marker, or like a thinking tag, which is read before markers.
 fn is_structure(line: &str) -> bool {
     let opens = |line: &str| {
         line.strip_prefix("[[")?
@@ -110,7 +110,7 @@ fn escaped(text: &str) -> String {
     lines::escape(text, is_structure)
 }
 
-/// The name in a marker that the line starts with, and what follows it.
+/// The name in the marker at the start of a line, and the rest.
 fn read_marker(line: &str) -> Option<(&str, &str)> {
     let inside = line
         .trim_start()
@@ -122,7 +122,7 @@ fn read_marker(line: &str) -> Option<(&str, &str)> {
     (!name.is_empty()).then_some((name, after))
 }
 
-/// What the start of a line is, for whoever reads along.
+/// The meaning of the start of a line, while it is written.
 fn classify(line: Line<'_>) -> LineStart {
     line.classify(is_structure, may_be_structure, |line| {
         let (name, after) = read_marker(line)?;
@@ -133,7 +133,7 @@ fn classify(line: Line<'_>) -> LineStart {
     })
 }
 
-/// Whether a line that starts like this could become structure.
+/// Whether a line with this start could become structure.
 fn may_be_structure(start: &str) -> bool {
     let is_open = match start.strip_prefix("[[") {
         Some(inside) => "##".starts_with(inside.trim_start()),
@@ -142,7 +142,7 @@ fn may_be_structure(start: &str) -> bool {
     is_open || is_structure(start) || thinking::may_be_tag(start)
 }
 
-/// Cuts a reply at its markers. What follows the completing one does not count.
+/// Splits a reply at its markers. Anything after the completing one is ignored.
 pub(super) fn scan(reply: &str) -> Sections {
     let text = thinking::spoken(reply).text;
     let mut sections = Sections::default();

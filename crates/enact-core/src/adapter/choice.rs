@@ -1,4 +1,4 @@
-//! Which adapter to use.
+//! The choice of an adapter.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Adapter, Chat, Json, Native, Tagged, Xml};
 use crate::model::Capabilities;
 
-/// Which adapter to use: a fixed one, or the one that suits the model.
+/// The choice of an adapter: a fixed one, or the one that suits the model.
 ///
 /// ```
 /// use enact::adapter::{AdapterChoice, Chat};
@@ -22,15 +22,15 @@ use crate::model::Capabilities;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum AdapterChoice {
-    /// Native tool calls where the model has them, else JSON where it can be held to a schema,
-    /// else chat markers.
+    /// Native tool calls if the model supports them, else JSON if it follows a schema, else chat
+    /// markers.
     #[default]
     Auto,
-    /// This one.
+    /// A fixed adapter.
     Fixed(Arc<dyn Adapter>),
 }
 
-/// A name that is no adapter's.
+/// An unknown adapter name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown adapter `{name}`: use one of auto, native, json, chat, xml, tagged")]
 pub struct UnknownAdapter {
@@ -46,7 +46,7 @@ impl AdapterChoice {
         }
     }
 
-    /// The adapter for a model that can do this much.
+    /// The adapter for a model with these capabilities.
     pub fn resolve(&self, capabilities: Capabilities) -> Arc<dyn Adapter> {
         match self {
             Self::Fixed(adapter) => adapter.clone(),

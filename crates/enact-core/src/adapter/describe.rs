@@ -1,4 +1,4 @@
-//! Fields, types and tools in words.
+//! Descriptions of fields, types and tools.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use super::task::{Completion, Task, Tooling};
 use crate::signature::{Field, Type};
 use crate::tool::ToolSpec;
 
-/// How many parts of a schema are spelled out.
+/// The maximum number of schema parts to describe.
 const LONGEST: usize = 300;
 
-/// Names in backticks, with commas between them.
+/// Names in backticks, separated by commas.
 pub(crate) fn quoted(names: impl IntoIterator<Item = impl std::fmt::Display>) -> String {
     let names = names.into_iter().map(|name| format!("`{name}`"));
     names.collect::<Vec<_>>().join(", ")
@@ -24,9 +24,9 @@ pub(crate) fn names(fields: &[Field]) -> impl Iterator<Item = &str> + Clone {
     fields.iter().map(|field| field.name.as_str())
 }
 
-/// A type, with everything that its values must have.
+/// A type with its constraints.
 pub(super) fn type_words(ty: &Type) -> String {
-    // The model sees the picture itself, and not what stands for it.
+    // The model sees the image itself, not its JSON form.
     match ty {
         Type::Image => return "image".to_owned(),
         Type::Optional(inner) if **inner == Type::Image => return "image or null".to_owned(),
@@ -54,8 +54,8 @@ pub(super) fn fields<'f>(list: impl IntoIterator<Item = &'f Field>) -> String {
     out
 }
 
-/// The fields to reply with. Those of a step explain themselves in the form that follows, unless
-/// somebody described them.
+/// The fields of the reply. Those of a step are explained by the form that follows, unless they have
+/// descriptions.
 pub(super) fn outputs(task: &Task) -> String {
     let shown = |field: &&Field| task.tooling.is_none() || field.description.is_some();
     let outputs: Vec<&Field> = task.signature.outputs().iter().filter(shown).collect();
@@ -65,7 +65,7 @@ pub(super) fn outputs(task: &Task) -> String {
     }
 }
 
-/// What a field's text has to look like.
+/// The form of a field's text.
 pub(super) fn placeholder(field: &Field) -> String {
     let form = match &field.ty {
         Type::Str => "text".to_owned(),
@@ -117,7 +117,7 @@ pub(super) fn tools(tooling: &Tooling) -> String {
     out
 }
 
-/// How a run ends: what to call, and what must be known by then.
+/// How a run ends: the call, and what must be known before it.
 pub(super) fn ending(tooling: &Tooling, act: impl Fn(&str) -> String) -> String {
     let name = tooling.completion.tool_name();
     match tooling.completion {
@@ -175,7 +175,7 @@ fn options_words(options: &[Value]) -> String {
         .join(" | ")
 }
 
-/// The limits that a schema gives by two keywords, such as `minLength` and `maxLength`.
+/// The limits in a pair of keywords, such as `minLength` and `maxLength`.
 fn limits(schema: &Value, keyword: &str, unit: &str) -> String {
     let limit = |end: &str| schema.get(format!("{end}{keyword}"));
     match (limit("min"), limit("max")) {
@@ -187,10 +187,10 @@ fn limits(schema: &Value, keyword: &str, unit: &str) -> String {
     }
 }
 
-/// Spells out the schemas of one document.
+/// Describes the schemas in a document.
 struct Spelling<'a> {
     root: &'a Value,
-    /// References being spelled out: a schema that contains itself is named instead.
+    /// The references being resolved: a recursive schema is named instead.
     open: RefCell<Vec<&'a str>>,
     left: Cell<usize>,
 }

@@ -1,8 +1,8 @@
-//! Values as the text of a field, and back.
+//! Converts values to the text of a field, and back.
 //!
-//! A `str` is written as it is, anything else as JSON. Surrounding whitespace does not count when
-//! a field is read, because models put it there at will; so a text that would not survive that is
-//! written in JSON's quotes. For every type, `read(write(value)) == value`.
+//! A `str` is written as it is, anything else as JSON. Surrounding whitespace is ignored when a field is
+//! read, because models add it freely; a text that depends on it is written in JSON quotes. For every
+//! type, `read(write(value)) == value`.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::{Repair, RepairKind, json_text};
 use crate::model::FinishReason;
 use crate::signature::{Type, to_option};
 
-/// A value as text. Without a type, as if it were of the type it has.
+/// A value as text. Without a type, the type is inferred.
 pub(super) fn write(ty: Option<&Type>, value: &Value) -> String {
     let Value::String(text) = value else {
         return value.to_string();
@@ -27,8 +27,8 @@ pub(super) fn write(ty: Option<&Type>, value: &Value) -> String {
     }
 }
 
-/// The value that a text stands for. A text that is no value of the type comes back as it is, for
-/// the validator to coerce or to refuse.
+/// The value of a text. A text that isn't a value of the type is returned as it is, for the validator to
+/// coerce or reject.
 pub(super) fn read(ty: &Type, text: &str, repairs: &mut Vec<Repair>) -> Value {
     let text = text.trim();
     let raw = || Value::String(unquoted(text).unwrap_or_else(|| text.to_owned()));
@@ -67,7 +67,7 @@ fn needs_quotes(text: &str) -> bool {
     text.is_empty() || text.trim() != text || unquoted(text).is_some()
 }
 
-/// What a quoted text stands for, if it is one that had to be quoted.
+/// The content of a quoted text, if it had to be quoted.
 fn unquoted(text: &str) -> Option<String> {
     if !text.starts_with('"') {
         return None;
@@ -85,7 +85,7 @@ fn options(ty: &Type) -> Option<&[Value]> {
     }
 }
 
-/// Whether a value is of the type, going by what is plain to see.
+/// Whether a value appears to be of the type.
 fn admits(ty: &Type, value: &Value) -> bool {
     match ty {
         Type::Str | Type::Moment(_) => value.is_string(),
@@ -115,7 +115,7 @@ fn admits(ty: &Type, value: &Value) -> bool {
     }
 }
 
-/// What a text may be written for.
+/// The kinds of values that a text can represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,

@@ -1,4 +1,4 @@
-//! Calls in the special tokens and tags of other models' training.
+//! Calls in the special tokens and tags of other models.
 
 use std::borrow::Cow;
 
@@ -9,9 +9,9 @@ use super::{Read, ReadCall, Repair, StepReply, calls, json_text, names};
 use crate::signature::Values;
 use crate::tool::ToolSpec;
 
-/// How many calls one text may hold.
+/// The maximum number of calls in a text.
 const CALLS: usize = 32;
-/// Tokens around calls that are written like any other.
+/// Tokens around calls in an ordinary form.
 const AROUND: [&str; 5] = [
     "<|python_tag|>",
     "<|tool_call_start|>",
@@ -19,7 +19,7 @@ const AROUND: [&str; 5] = [
     "<|eom_id|>",
     "<|eot_id|>",
 ];
-/// Tags whose attribute `name` is that of a tool.
+/// Tags whose attribute `name` names a tool.
 const NAMED: [&str; 6] = [
     "invoke",
     "tool",
@@ -30,10 +30,10 @@ const NAMED: [&str; 6] = [
 ];
 
 type Pair<'t> = (&'t str, &'t str);
-/// Where the first call begins, and every name with its arguments.
+/// The start of the first call, and all names with their arguments.
 type Pairs<'t> = (usize, Vec<Pair<'t>>);
 
-/// The text without tokens around calls; `None` if it has none.
+/// The text without tokens around calls; `None` if there are none.
 pub(super) fn without_tokens(text: &str) -> Option<String> {
     AROUND.iter().any(|token| text.contains(token)).then(|| {
         let mut bare = text.to_owned();
@@ -44,7 +44,7 @@ pub(super) fn without_tokens(text: &str) -> Option<String> {
     })
 }
 
-/// Calls between special tokens or tags, and what was said before them.
+/// Calls between special tokens or tags, and the text before them.
 pub(super) fn find(tooling: &Tooling, text: &str) -> Option<Read<StepReply>> {
     let mut repairs = Vec::new();
     let tokens = between_marks(text)
@@ -102,7 +102,7 @@ pub(super) fn call_of(
     ReadCall::new(name, args)
 }
 
-/// What `read` makes of each part that begins with a mark.
+/// Applies `read` to each part that starts with a mark.
 fn parts<'t>(
     text: &'t str,
     mark: &str,
@@ -164,7 +164,7 @@ fn with_keys(text: &str) -> Option<Pairs<'_>> {
     Some((start, pairs))
 }
 
-/// `<invoke name="tool">…</invoke>` and `<tool>…</tool>`, where the tool is known.
+/// `<invoke name="tool">…</invoke>` and `<tool>…</tool>`, if the tool is known.
 fn elements(
     tooling: &Tooling,
     text: &str,
@@ -179,7 +179,7 @@ fn elements(
         let Some(head) = Head::at(&text[start..]) else {
             continue;
         };
-        // `<function=tool>` has a reader of its own.
+        // `<function=tool>` is read elsewhere.
         if text[start..].starts_with("<function=") {
             continue;
         }
@@ -196,7 +196,7 @@ fn elements(
             continue;
         };
         let element = Element::of(head, &text[start..])?;
-        // Something else may be called like a tool.
+        // Something else may have the name of a tool.
         let body = element.body.trim();
         let args = tagged_values(Some(&spec), body).or_else(|| {
             let args = calls::args_of_text(body, repairs).ok();
@@ -209,7 +209,7 @@ fn elements(
             break;
         }
     }
-    // Tags around the calls are no thought.
+    // Tags around the calls are not part of the thought.
     let start = found?;
     let before = text[..start].trim_end();
     let mut wrappers = ["<function_calls>", "<tool_calls>", "<tool_call>"].into_iter();
@@ -217,7 +217,7 @@ fn elements(
     Some((inside.map_or(start, str::len), read))
 }
 
-/// An opening tag: its name, the value of its attribute `name`, and how far it reaches.
+/// An opening tag: its name, the value of its attribute `name`, and its length.
 #[derive(Clone, Copy)]
 struct Head<'t> {
     tag: &'t str,
@@ -226,7 +226,7 @@ struct Head<'t> {
 }
 
 impl<'t> Head<'t> {
-    /// The tag that a text begins with.
+    /// The tag at the start of a text.
     fn at(text: &'t str) -> Option<Self> {
         const LONGEST: usize = 200;
         let inside = text.strip_prefix('<')?;
@@ -256,13 +256,13 @@ impl<'t> Head<'t> {
         })
     }
 
-    /// The name without the namespace that some models were trained on.
+    /// The name without the namespace that some models add.
     fn name(&self) -> &'t str {
         self.tag.strip_prefix("antml:").unwrap_or(self.tag)
     }
 }
 
-/// A tag with what is in it, and how far it reaches.
+/// A tag with its content and length.
 struct Element<'t> {
     head: Head<'t>,
     body: &'t str,
@@ -270,7 +270,7 @@ struct Element<'t> {
 }
 
 impl<'t> Element<'t> {
-    /// The element that a text begins with.
+    /// The element at the start of a text.
     fn at(text: &'t str) -> Option<Self> {
         Self::of(Head::at(text)?, text)
     }
@@ -287,7 +287,7 @@ impl<'t> Element<'t> {
     }
 }
 
-/// Arguments that stand in tags of their own, and nothing else.
+/// Arguments in tags of their own, without anything else.
 fn tagged_values(spec: Option<&ToolSpec>, body: &str) -> Option<Values> {
     let mut args = Values::new();
     let mut rest = body.trim();
@@ -302,7 +302,7 @@ fn tagged_values(spec: Option<&ToolSpec>, body: &str) -> Option<Values> {
             }
             ("parameter" | "param" | "arg" | "argument", Some(name)) => (name, element.body),
             (name, None) => {
-                // Which tags are arguments only the tool knows.
+                // Only the tool's schema determines which tags are arguments.
                 let properties = &spec?.parameters["properties"];
                 properties.get(name)?;
                 (name, element.body)
@@ -314,7 +314,7 @@ fn tagged_values(spec: Option<&ToolSpec>, body: &str) -> Option<Values> {
     (!args.is_empty()).then_some(args)
 }
 
-/// The value that the text of an argument stands for.
+/// The value of an argument's text.
 fn typed(spec: Option<&ToolSpec>, name: &str, text: &str) -> Value {
     let text = text.trim();
     let is_text = |spec: &ToolSpec| spec.parameters["properties"][name]["type"] == "string";

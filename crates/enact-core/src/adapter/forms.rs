@@ -1,8 +1,8 @@
-//! The declared outputs in whatever form a reply holds them.
+//! Finds the declared outputs in a reply, in any form.
 //!
-//! A model that has the answer does not always hand it over in the form that it was asked for. As
-//! long as every declared output is there, that is an answer: as a JSON object, between tags, under
-//! markers, behind labels, or, where one value is declared, as nothing but that value.
+//! A model that has the answer doesn't always return it in the requested form. If every declared output
+//! is there, it counts as an answer: as a JSON object, between tags, under markers, after labels, or, if
+//! only one value is declared, as just that value.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use super::{
 use crate::model::{FinishReason, Reply};
 use crate::signature::{Field, Values};
 
-/// Fields in which models say why, beside the declared ones.
+/// Fields in which models explain themselves, besides the declared ones.
 const THOUGHTS: [&str; 8] = [
     "reasoning",
     "thought",
@@ -29,15 +29,15 @@ const THOUGHTS: [&str; 8] = [
     "explanation",
     "analysis",
 ];
-/// What else models add to the declared fields, and that is no reason to doubt an object.
+/// Other fields that models add, which don't make an object suspicious.
 const ASIDES: [&str; 1] = ["confidence"];
 
-/// Outputs that were found in a reply.
+/// Outputs found in a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Found {
-    /// All of them, checked.
+    /// All of them, validated.
     Outputs(Read<Values>),
-    /// All of them, but they do not fit: what is wrong.
+    /// All of them, but invalid: the problem.
     Invalid(String),
 }
 
@@ -52,19 +52,19 @@ const FORMS: [Form; 5] = [
     ("call", call),
 ];
 
-/// Finds all outputs of a task in a reply, looking for the form of the adapter called `own` first.
+/// Finds all outputs of a task in a reply, trying the form of the adapter named `own` first.
 pub(crate) fn find(task: &Task, own: &str, reply: &Reply) -> Option<Found> {
     let picked = structured(task, own, reply).or_else(|| bare(task, reply))?;
     Some(checked(task, picked))
 }
 
-/// The same, but never nothing but the value.
+/// Like `find`, but a bare value doesn't count.
 pub(crate) fn find_structured(task: &Task, own: &str, reply: &Reply) -> Option<Found> {
     Some(checked(task, structured(task, own, reply)?))
 }
 
-/// Outputs in any form, or the whole reply as the only one, where that is a text. `is_broken` says
-/// whether it was to have some structure.
+/// Outputs in any form, or the whole reply as the only output if that is a text. `is_broken` says
+/// whether the reply was supposed to have structure.
 pub(super) fn find_other(
     task: &Task,
     reply: &Reply,
@@ -95,17 +95,17 @@ fn checked(task: &Task, (picked, repairs): Picked) -> Found {
     }
 }
 
-/// Declared outputs that were handed in as an object, apart from fields that were not asked for.
+/// Declared outputs that were submitted as an object, without additional fields.
 #[derive(Debug)]
 pub(crate) struct Apart {
-    /// The outputs, and what may be meant for one if not all are there.
+    /// The outputs, or what may be meant for one if some are missing.
     pub(crate) values: Values,
-    /// A thought among the other fields.
+    /// A thought in another field.
     pub(crate) thought: Option<String>,
 }
 
-/// Sets the outputs of an object apart from what stands beside them: anything if they are all there,
-/// else what is known to be no output.
+/// Separates the outputs of an object from its other fields: any fields if all outputs are there,
+/// otherwise only known ones.
 pub(crate) fn set_apart(fields: &[Field], given: Values, repairs: &mut Vec<Repair>) -> Apart {
     let mut rest = given;
     let is_whole = covers(fields, rest.keys().map(String::as_str));
@@ -130,7 +130,7 @@ pub(crate) fn set_apart(fields: &[Field], given: Values, repairs: &mut Vec<Repai
     Apart { values, thought }
 }
 
-/// Whether a field is one that models add on their own.
+/// Whether models add this field on their own.
 pub(super) fn is_aside(name: &str) -> bool {
     let name = normal(name);
     THOUGHTS.contains(&name.as_str()) || ASIDES.contains(&name.as_str())
@@ -148,7 +148,7 @@ fn structured(task: &Task, own: &str, reply: &Reply) -> Option<Picked> {
     if first.as_ref().is_some_and(is_whole) || reply.text.len() > call_text::LOOKED_THROUGH {
         return first;
     }
-    // The only text may well have an object or tags somewhere in it.
+    // A single text output may contain an object or tags.
     let is_text = outputs::sole_text(task).is_some();
     let forms = FORMS.iter();
     let forms = forms.filter(|(form, _)| !is_text || is_nothing_but(form, &reply.text));
@@ -161,7 +161,7 @@ fn structured(task: &Task, own: &str, reply: &Reply) -> Option<Picked> {
     first
 }
 
-/// Whether a text is in this form from its beginning to its end, as far as can be seen.
+/// Whether the whole text appears to be in this form.
 fn is_nothing_but(form: &str, text: &str) -> bool {
     let text = thinking::spoken(text).text.trim();
     let text = talk::without_fence(text);
@@ -177,7 +177,7 @@ fn written(how: &str) -> Repair {
     Repair::new(RepairKind::Structure, format!("the outputs were {how}"))
 }
 
-/// Whether all outputs that have to be there are among these names.
+/// Whether these names include all required outputs.
 pub(super) fn covers<'n>(
     fields: &[Field],
     mut names: impl Iterator<Item = &'n str> + Clone,
@@ -191,11 +191,11 @@ pub(super) fn covers<'n>(
     let is_all = fields
         .iter()
         .all(|field| !field.is_required() || has(field));
-    // An object without any of them says nothing, even if none has to be there.
+    // An object without any of them says nothing, even if none is required.
     names.next().is_some() && is_any && is_all
 }
 
-/// An object with the outputs, or one level down in one: `{"outputs": {…}}`.
+/// An object with the outputs, directly or one level down: `{"outputs": {…}}`.
 fn object(task: &Task, reply: &Reply) -> Option<Picked> {
     let fields = task.signature.outputs();
     let is_complete = |object: &&Values| {
@@ -215,8 +215,8 @@ fn object(task: &Task, reply: &Reply) -> Option<Picked> {
     Some((picked, repairs))
 }
 
-/// Whether an object stands for the outputs. The only text may well be about an object that has
-/// more in it.
+/// Whether an object represents the outputs. A single text output may be about an object with
+/// further fields.
 fn is_meant(task: &Task, object: &Values) -> bool {
     outputs::sole_text(task).is_none_or(|only| {
         object
@@ -250,7 +250,7 @@ fn markers(task: &Task, reply: &Reply) -> Option<Picked> {
     in_sections(task, reply, &sections, "written under markers")
 }
 
-/// `Answer: …`. What stands before the label of the only text may belong to it, unless it is a
+/// `Answer: …`. Text before the label may belong to a single text output, unless it is a
 /// thought.
 fn labels(task: &Task, reply: &Reply) -> Option<Picked> {
     let text = without_bullets(task, thinking::spoken(&reply.text).text);
@@ -311,7 +311,7 @@ fn call(task: &Task, reply: &Reply) -> Option<Picked> {
     Some((picked, repairs))
 }
 
-/// Nothing but the only output, where a text could not be taken for it by mistake.
+/// Just the only output, if a text could not be mistaken for it.
 fn bare(task: &Task, reply: &Reply) -> Option<Picked> {
     let [only] = task.signature.outputs() else {
         return None;
@@ -328,7 +328,7 @@ fn bare(task: &Task, reply: &Reply) -> Option<Picked> {
     let mut repairs = vec![written("nothing but the value")];
     let value = field_text::read(&only.ty, text, &mut repairs);
     let picked = Values::from_iter([(only.name.clone(), value)]);
-    // What does not fit is talk about the value.
+    // A value that doesn't fit is text about it.
     task.outputs.check(Value::Object(picked.clone())).ok()?;
     Some((picked, repairs))
 }

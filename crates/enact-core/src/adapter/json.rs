@@ -17,9 +17,9 @@ use crate::model::{Capabilities, FinishReason, Reply, Request, ResponseFormat};
 use crate::run::{Call, ToolResult};
 use crate::signature::Values;
 
-/// Every message is a JSON object, and the reply is held to a schema where the model can be.
+/// Each message is a JSON object, and the reply follows a schema if the model supports that.
 ///
-/// JSON quotes data by itself. Several calls in one step are a `tool_calls` list of objects with
+/// JSON escapes data by itself. Several calls in one step are a `tool_calls` list of objects with
 /// `name` and `arguments`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Json;
@@ -134,7 +134,7 @@ impl Style for Json {
     }
 }
 
-/// The request with a reply that is held to a schema, where the model can be.
+/// Adds a response schema to the request, if the model supports it.
 fn held_to(
     request: Request,
     capabilities: Capabilities,
@@ -148,7 +148,7 @@ fn held_to(
     request.with_response_format(ResponseFormat::Schema { name, schema })
 }
 
-/// A reply without a call is talk, unless an object was begun.
+/// A reply without a call is text, unless an object was started.
 fn talk_or_broken(reply: &Reply) -> Result<Read<StepReply>, Misread> {
     let text = thinking::spoken(&reply.text).text.trim();
     if !text.starts_with('{') && !text.contains("```") {

@@ -1,4 +1,4 @@
-//! JSON out of a reply's text: past fences and chatter, mended where that is safe.
+//! Extracts JSON from a reply: past fences and text, repaired if that is safe.
 
 use serde_json::Value;
 
@@ -7,37 +7,37 @@ use super::{Repair, RepairKind};
 use crate::model::FinishReason;
 use crate::signature::parse_exactly;
 
-/// How many places are tried as the start of the JSON; keeps the search linear.
+/// The maximum number of positions to try as the start; keeps the search linear.
 const STARTS: usize = 24;
-/// How much text is mended at most.
+/// The maximum length of text to repair.
 const MENDED: usize = 256 * 1024;
 
-/// JSON that was found in a text.
+/// JSON found in a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found<'a> {
     /// The JSON.
     pub(super) value: Value,
-    /// The text before it, fence excluded.
+    /// The text before it, without the fence.
     pub(super) before: &'a str,
-    /// What had to be done to read it.
+    /// The repairs.
     pub(super) repairs: Vec<Repair>,
 }
 
 /// Why no JSON was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoJson {
-    /// Nothing in the text looks like it.
+    /// The text contains nothing like JSON.
     Absent,
-    /// It starts but does not end, because the reply was cut off.
+    /// It is incomplete, because the reply was cut off.
     CutOff,
-    /// It cannot be read, not even mended.
+    /// It can't be parsed, even with repairs.
     Broken,
 }
 
 /// Finds the first object or array that is `wanted`.
 ///
-/// A whole value wins over a broken one. A broken one is mended unless it was cut off, or ends in
-/// the middle of a text: what is missing then cannot be guessed.
+/// A complete value is preferred. A broken one is repaired unless it was cut off, or ends within a
+/// string: the missing part can't be guessed.
 pub(super) fn find<'a>(
     reply: &'a str,
     finish: FinishReason,
@@ -68,7 +68,7 @@ pub(super) fn find<'a>(
             }
         }
         first_broken.get_or_insert((start, extent));
-        // What is inside an object that does not end must not be taken for the whole.
+        // The contents of an incomplete object must not be taken for the whole.
         if !matches!(extent, Extent::Whole(_)) && is_promising(rest) {
             break;
         }
@@ -100,7 +100,7 @@ pub(super) fn find<'a>(
     })
 }
 
-/// Whether a bracket starts JSON rather than a remark in brackets.
+/// Whether a bracket starts JSON, not a remark in brackets.
 fn is_promising(text: &str) -> bool {
     let next = text[1..].trim_start().bytes().next();
     match text.bytes().next() {
@@ -123,7 +123,7 @@ fn before(text: &str, start: usize) -> &str {
     }
 }
 
-/// Reads a whole JSON text, and notes what could not be kept as it was written.
+/// Parses a complete JSON text, and notes values that could not be represented.
 pub(super) fn parse(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
     let exact = parse_exactly(text).ok()?;
     let kept = exact.kept.into_iter();
@@ -133,7 +133,7 @@ pub(super) fn parse(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
     Some(exact.value)
 }
 
-/// Mends broken JSON, as long as no value has to be invented.
+/// Repairs broken JSON, as long as no value has to be invented.
 fn mend(text: &str, repairs: &mut Vec<Repair>) -> Option<Value> {
     let options = jsonrepair_rs::RepairOptions::new().with_max_input_bytes(MENDED);
     let mended = jsonrepair_rs::jsonrepair_with_options(text, options).ok()?;
@@ -160,7 +160,7 @@ fn without_fence(text: &str) -> &str {
     text.trim_end().trim_end_matches('`').trim_end()
 }
 
-/// Where JSON may start: at the very start, else after a fence, else at any bracket that is not
+/// Possible starts of JSON: the start of the text, else after a fence, else any bracket that is not
 /// inside an earlier candidate.
 fn starts(text: &str) -> Vec<usize> {
     let is_open = |byte: u8| byte == b'{' || byte == b'[';
@@ -215,7 +215,7 @@ enum Extent {
     Whole(usize),
     /// Brackets are missing at the end.
     Open,
-    /// The end is inside a quoted text.
+    /// The text ends within a string.
     InText,
 }
 

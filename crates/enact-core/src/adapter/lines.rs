@@ -1,6 +1,6 @@
-//! Lines of data that look like structure, made harmless by a backslash.
+//! Escapes lines of data that look like structure with a backslash.
 
-/// Puts one more backslash before every line that, past whitespace and backslashes, is structure.
+/// Adds a backslash to every line that is structure after whitespace and backslashes.
 pub(super) fn escape(text: &str, is_structure: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for (indent, slashes, rest) in pieces(text) {
@@ -14,7 +14,7 @@ pub(super) fn escape(text: &str, is_structure: impl Fn(&str) -> bool) -> String 
     out
 }
 
-/// Takes away what [`escape`] put in.
+/// Reverses [`escape`].
 pub(super) fn unescape(text: &str, is_structure: impl Fn(&str) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for (indent, slashes, rest) in pieces(text) {
@@ -28,7 +28,7 @@ pub(super) fn unescape(text: &str, is_structure: impl Fn(&str) -> bool) -> Strin
     out
 }
 
-/// The lines with their ends. A lone carriage return ends a line too: a reader may show it so.
+/// The lines with their ends. A lone carriage return also ends a line, since readers may show it so.
 pub(super) fn each(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(['\n', '\r'])
 }
@@ -49,7 +49,7 @@ pub(super) fn split(line: &str) -> (&str, &str, &str) {
     )
 }
 
-/// Every line after the first moved to the right, so that none starts at the margin.
+/// Indents every line after the first, so that none starts at the margin.
 pub(super) fn indent(text: &str, by: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (index, line) in each(text).enumerate() {

@@ -1,8 +1,8 @@
-//! Adapters: a task and its transcript put into words for a model, and the reply read back.
+//! Adapters: convert a task and its transcript to messages, and parse the reply.
 //!
-//! An [`Adapter`] is pure: it turns transcript entries into messages and replies into values.
-//! Users pick one; predictors and the core of ReAct call it. Because every entry is rendered by
-//! itself, a prompt only ever grows at its end, so provider caches keep hitting.
+//! An [`Adapter`] is pure: it turns transcript entries into messages and replies into values. Users
+//! choose one; predictors and the core of ReAct call it. Each entry is rendered independently, so a
+//! prompt only grows at its end and provider caches stay effective.
 
 mod announcement;
 pub(crate) mod beside;
@@ -48,65 +48,65 @@ pub use tagged::{Tagged, Tags};
 pub use task::{Completion, Task, Tooling};
 pub use xml::Xml;
 
-/// Puts a task into words and reads the reply. Implemented by the adapters here and by users;
+/// Converts a task to a prompt and parses the reply. Implemented by the adapters here and by users;
 /// called by predictors and by the core of ReAct.
 pub trait Adapter: Send + Sync + fmt::Debug {
-    /// The name by which it is chosen, such as `chat`.
+    /// The name of the adapter, such as `chat`.
     fn name(&self) -> &str;
 
-    /// The system part: instructions, tools where the provider does not take them separately,
-    /// and the form of the reply. A function of the task alone.
+    /// The system part: instructions, tools if the provider doesn't receive them separately, and the form
+    /// of the reply. Depends on the task only.
     fn system(&self, task: &Task) -> String;
 
-    /// One entry of the transcript as messages. A function of the task and the entry alone, so
-    /// that what was said stays said.
+    /// A transcript entry as messages. Depends on the task and the entry only, so that earlier messages
+    /// never change.
     fn render(&self, task: &Task, entry: &Entry) -> Vec<Message>;
 
-    /// Adds to a request what the adapter needs beside the prompt: tools, a response schema,
-    /// stop texts.
+    /// Adds to a request what the adapter needs besides the prompt: tools, a response schema, stop
+    /// texts.
     fn shape(&self, task: &Task, capabilities: Capabilities, request: Request) -> Request {
         let _ = (task, capabilities);
         request
     }
 
-    /// Adds to the request of a last step what makes the model commit its outputs now.
+    /// Changes the request of the last step so that the model commits its outputs now.
     fn demand(&self, task: &Task, capabilities: Capabilities, request: Request) -> Request {
         let _ = (task, capabilities);
         request
     }
 
-    /// Reads along while one reply is written. An adapter that does not leaves people without
-    /// thoughts and outputs until they are whole.
+    /// Reads a reply while it is written. Without it, thoughts and outputs are only shown when they are
+    /// complete.
     fn live(&self, task: &Task) -> Box<dyn Live> {
         let _ = task;
         Box::new(Silent)
     }
 
-    /// Whether a reply in plain words, without a call, is taken at once as the answer of a task that
-    /// asks for one text. An adapter that asks for a form of its own says no: there a first reply
-    /// without the form is a guess more often than an answer, so the model is reminded once.
+    /// Whether a plain reply without a call is accepted as the answer to a task with one text output. An
+    /// adapter that requires a form returns false: there, a first reply without the form is more often a
+    /// guess than an answer, so the model is reminded once.
     fn takes_plain_words(&self) -> bool {
         false
     }
 
-    /// Reads the declared outputs from a reply.
+    /// Parses the declared outputs in a reply.
     fn parse_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread>;
 
-    /// Reads a thought and tool calls from a reply to a task that has tools.
+    /// Parses a thought and tool calls in a reply to a task with tools.
     fn parse_step(&self, task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread>;
 }
 
-/// What was read from a reply, and what had to be mended to read it.
+/// A parsed reply, with the repairs that were needed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Read<T> {
-    /// What was read.
+    /// The result.
     pub value: T,
-    /// What was mended.
+    /// The repairs.
     pub repairs: Vec<Repair>,
 }
 
 impl<T> Read<T> {
-    /// What was read as it was written.
+    /// A result without repairs.
     pub(crate) fn exact(value: T) -> Self {
         Self {
             value,
@@ -114,13 +114,13 @@ impl<T> Read<T> {
         }
     }
 
-    /// The same, read after one more mending.
+    /// Adds a repair.
     pub(crate) fn mended(mut self, kind: RepairKind, detail: impl Into<String>) -> Self {
         self.repairs.push(Repair::new(kind, detail));
         self
     }
 
-    /// The same as part of something else.
+    /// Converts the result, keeping the repairs.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Read<U> {
         Read {
             value: change(self.value),
@@ -129,17 +129,17 @@ impl<T> Read<T> {
     }
 }
 
-/// A thought and the calls that follow from it.
+/// A thought and its calls.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StepReply {
-    /// Why; without calls, all that the model said.
+    /// The thought; without calls, the whole text.
     pub thought: String,
-    /// The calls in order; empty when the model just talked.
+    /// The calls in order; empty if there are none.
     pub calls: Vec<ReadCall>,
 }
 
 impl StepReply {
-    /// Nothing but talk.
+    /// Only text.
     fn said(text: &str) -> Self {
         Self {
             thought: text.trim().to_owned(),
@@ -148,7 +148,7 @@ impl StepReply {
     }
 }
 
-/// A tool call as read from a reply. Neither its name nor its arguments were checked yet.
+/// A parsed tool call. Its name and arguments are not validated yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadCall {
     /// The provider's id, if it gave one.
@@ -170,20 +170,20 @@ impl ReadCall {
     }
 }
 
-/// Arguments that are no JSON object.
+/// Arguments that are not a JSON object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableArgs {
     /// What the model wrote.
     pub raw: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
 }
 
-/// A reply that cannot be read. The text tells the model what was wrong and what is expected.
+/// A reply that can't be parsed. The text explains the problem and what is expected to the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct Misread {
-    /// What was wrong, for the model.
+    /// The problem, for the model.
     pub problem: String,
 }
 
@@ -195,7 +195,7 @@ impl Misread {
         }
     }
 
-    /// The same, and what is expected.
+    /// Adds what is expected.
     fn asking_for(self, form: &str) -> Self {
         Self::new(format!("{} {form}", self.problem))
     }

@@ -1,13 +1,13 @@
-//! Which tool a name means that is not quite that of one.
+//! Resolves inexact tool names.
 
-/// The tool that a name means: the one of this name, else the only one whose name differs in case
-/// and punctuation, else the only one that it names behind a namespace, as `functions.search` does.
+/// The tool that a name refers to: the one with this name, else the only one that differs in case and
+/// punctuation, else the only one after a namespace, as in `functions.search`.
 pub(crate) fn meant<'a>(
     written: &str,
     names: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let names: Vec<&str> = names.into_iter().collect();
-    // Most are written as they are. No two tools have one name.
+    // Most names are exact, and tool names are unique.
     if let Some(name) = names.iter().find(|name| **name == written) {
         return Some(*name);
     }
@@ -22,18 +22,18 @@ pub(crate) fn meant<'a>(
     None
 }
 
-/// Whether a name is one by which models call what ends a task, whatever it is called here.
+/// Whether models use a name for the call that ends a task, whatever it is called here.
 pub(crate) fn ends_task(written: &str) -> bool {
     matches!(&*bare(written), "finish" | "submit" | "finalanswer")
 }
 
-/// A name without what models add to it or leave out.
+/// A name without parts that models add or omit.
 fn bare(name: &str) -> String {
     let characters = name.chars().filter(|c| c.is_alphanumeric());
     characters.flat_map(char::to_lowercase).collect()
 }
 
-/// What stands behind the namespace. In words there is none.
+/// The name after the namespace. Text has none.
 fn last(name: &str) -> &str {
     match name.trim() {
         name if name.contains(char::is_whitespace) => name,

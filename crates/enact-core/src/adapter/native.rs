@@ -18,16 +18,16 @@ use crate::model::{
 use crate::run::{Call, Entry, ToolResult};
 use crate::signature::{Field, Type, Values};
 
-/// The longest tool name that providers take.
+/// The longest tool name that providers accept.
 const LONGEST_NAME: usize = 64;
-/// Moves the further lines of a value away from the margin, where labels stand.
+/// Indents the further lines of a value, since labels start at the margin.
 const INDENT: &str = "    ";
 
-/// The provider's tool calls, tool results and response schemas; nothing is marked in the text.
+/// The provider's tool calls, tool results and response schemas; the text contains no markers.
 ///
-/// A single text input is sent as it is. Several inputs are labelled, `name: value`, and no line
-/// of a value stands at the margin, so data cannot forge a label. A call that the model wrote into
-/// its text instead is read from there.
+/// A single text input is sent unchanged. Several inputs are labelled, `name: value`, and no line of a
+/// value starts at the margin, so data can't forge a label. A call that the model wrote as text is
+/// accepted too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Native;
 
@@ -280,8 +280,8 @@ fn labelled<N: AsRef<str>>(list: impl IntoIterator<Item = (N, String)>) -> Strin
     fields.join("\n")
 }
 
-/// A recorded call in the provider's form. Providers refuse odd names and arguments that are no
-/// object, and would then refuse the whole conversation.
+/// A recorded call in the provider's form. Providers reject unusual names and arguments that are not
+/// objects, and with them the whole conversation.
 fn raw_call(call: &Call) -> RawCall {
     let args = match &call.raw {
         Some(raw) => json!({"unreadable": raw}),
@@ -330,7 +330,7 @@ fn tool_message(result: &ToolResult) -> Message {
     }
 }
 
-/// Calls in words, for requests without tools: some providers refuse calls there.
+/// Calls as text, for requests without tools: some providers reject calls there.
 fn told_calls(thought: &str, calls: &[Arc<Call>]) -> String {
     let told = calls.iter().map(|call| {
         (
@@ -361,7 +361,7 @@ fn told_results(results: &[ToolResult]) -> Message {
 
 fn submitted(name: &str, values: &Values, thought: &str, call_id: Option<&str>) -> Vec<Message> {
     let arguments = Value::Object(values.clone()).to_string();
-    // The id must not depend on where the entry stands, or prompts would not be append-only.
+    // The id must not depend on the position of the entry, or prompts would not be append-only.
     let id = call_id.map_or_else(
         || {
             let digest = Sha256::digest(arguments.as_bytes());
@@ -393,8 +393,8 @@ fn submitted(name: &str, values: &Values, thought: &str, call_id: Option<&str>) 
 }
 
 impl Native {
-    /// Committed outputs as text that reads as these outputs: the only text as it is, if that would not
-    /// be taken for something else, else an object.
+    /// Committed outputs as text that parses as these outputs: a single text unchanged, unless it would be
+    /// mistaken for something else; otherwise an object.
     fn outputs_text(&self, task: &Task, values: &Values) -> String {
         let object = || Value::Object(values.clone()).to_string();
         let mut list = values.iter();

@@ -1,4 +1,4 @@
-//! From values that were found in a reply to all the declared outputs, checked.
+//! Completes and validates the outputs found in a reply.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::describe::quoted;
 use super::{Misread, Read, Repair, RepairKind, Task, field_text};
 use crate::signature::{Field, Validator, Values};
 
-/// What to tell a model whose reply was cut off by the length limit.
+/// The notice to a model whose reply was cut off by the length limit.
 pub(super) fn cut_off() -> Misread {
     Misread::new(
         "The reply was cut off by the length limit before it was complete. Reply again and be \
@@ -14,7 +14,7 @@ pub(super) fn cut_off() -> Misread {
     )
 }
 
-/// Takes the declared outputs out of what was found, by name, and leaves what else there is.
+/// Takes the declared outputs by name, and leaves the rest.
 pub(super) fn pick(fields: &[Field], found: &mut Values, repairs: &mut Vec<Repair>) -> Values {
     let mut picked = Values::new();
     for field in fields {
@@ -41,17 +41,17 @@ pub(super) fn pick(fields: &[Field], found: &mut Values, repairs: &mut Vec<Repai
     picked
 }
 
-/// A name without the differences that do not count.
+/// A name without insignificant differences.
 pub(super) fn normal(name: &str) -> String {
     name.trim().to_lowercase().replace([' ', '-'], "_")
 }
 
-/// Whether two names differ in nothing that counts.
+/// Whether two names differ insignificantly.
 pub(super) fn is_alike(one: &str, other: &str) -> bool {
     one == other || normal(one) == normal(other)
 }
 
-/// Checks what was picked, fills in what may be left out, and puts it in the declared order.
+/// Validates outputs, adds optional ones, and puts them in the declared order.
 pub(super) fn complete(
     task: &Task,
     picked: Values,
@@ -71,8 +71,8 @@ pub(super) fn complete(
     }
 }
 
-/// The outputs as they fit, in declared order, with what may be left out filled in; or what is wrong
-/// with them.
+/// The valid outputs in declared order, with optional ones added; or the
+/// problem.
 pub(crate) fn checked(
     fields: &[Field],
     validator: &Validator,
@@ -96,14 +96,14 @@ pub(crate) fn checked(
 }
 
 impl Repair {
-    /// What a validator converted.
+    /// The conversions of a validator.
     pub(crate) fn coercions(coerced: Vec<String>) -> impl Iterator<Item = Self> {
         let coerced = coerced.into_iter();
         coerced.map(|detail| Self::new(RepairKind::Coercion, detail))
     }
 }
 
-/// The only output, when it is a text: then a reply without any structure is its value.
+/// The only output, if it is a text: a reply without any structure is then its value.
 pub(super) fn sole_text(task: &Task) -> Option<&Field> {
     match task.signature.outputs() {
         [only] if only.ty.is_str() => Some(only),
@@ -111,7 +111,7 @@ pub(super) fn sole_text(task: &Task) -> Option<&Field> {
     }
 }
 
-/// A value as text for the prompt, by the field's type where it is known.
+/// A value as text for the prompt, by the field's type if it is known.
 pub(super) fn written(task: &Task, name: &str, value: &Value) -> String {
     let declared = task.tooling.as_ref().map(|tooling| &tooling.declared);
     let field = task

@@ -1,4 +1,4 @@
-//! Pictures among values: lifted out of the text and sent as parts of their own.
+//! Images among values: replaced in the text and sent as separate parts.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::model::{Image, Message, Part};
 use crate::run::ToolResult;
 use crate::signature::Values;
 
-/// The values with a placeholder for each picture, and the pictures in order.
+/// The values with a placeholder for each image, and the images in order.
 pub(super) fn lift(values: &Values) -> (Values, Vec<Image>) {
     let mut images = Vec::new();
     let lifted = values
@@ -45,27 +45,27 @@ fn image(fields: &Values) -> Option<Image> {
     serde_json::from_value(Value::Object(fields.clone())).ok()
 }
 
-/// A text followed by pictures.
+/// A text followed by images.
 pub(super) fn parts(text: String, images: impl IntoIterator<Item = Image>) -> Vec<Part> {
     let mut parts = vec![Part::Text(text)];
     parts.extend(images.into_iter().map(Part::Image));
     parts
 }
 
-/// A user message of a text followed by pictures.
+/// A user message with a text followed by images.
 pub(super) fn message(text: String, images: impl IntoIterator<Item = Image>) -> Message {
     Message::User {
         parts: parts(text, images),
     }
 }
 
-/// The pictures that calls gave.
+/// The images in the results of calls.
 pub(super) fn of_results(results: &[ToolResult]) -> impl Iterator<Item = Image> {
     let images = results.iter().flat_map(|result| &result.observation.images);
     images.cloned()
 }
 
-/// What a person said, with each text put through `write`.
+/// A user message, with each text passed through `write`.
 pub(super) fn said(parts: &[Part], write: impl Fn(&str) -> String) -> Message {
     let parts = parts
         .iter()

@@ -1,4 +1,4 @@
-//! Sample values that fit a schema.
+//! Sample values for schemas.
 
 use std::cell::{Cell, RefCell};
 
@@ -6,19 +6,19 @@ use serde_json::{Map, Value, json};
 
 use crate::signature::{Validator, Values};
 
-/// How many parts of a schema are looked at.
+/// The maximum number of schema parts to process.
 const FUEL: usize = 300;
-/// The longest list and the longest text that are made.
+/// The maximum length of generated lists and texts.
 const LONGEST: u64 = 16;
 
-/// Sample arguments for a tool with these parameters; none where none can be made that fits.
+/// Sample arguments for a tool with these parameters; none if no valid ones can be generated.
 pub(super) fn arguments(parameters: &Value) -> Option<Values> {
     let validator = Validator::new(parameters.clone()).ok()?;
     let fits = |value: &Value| {
         let checked = validator.check(value.clone());
         checked.is_ok_and(|checked| checked.coerced.is_empty() && checked.value == *value)
     };
-    // Parameters that say nothing take no arguments.
+    // Parameters without a schema mean no arguments.
     let made = [Sampler::new(parameters).value(parameters), Some(json!({}))];
     let mut made = made.into_iter().flatten();
     match made.find(|value| value.is_object() && fits(value))? {
@@ -27,10 +27,10 @@ pub(super) fn arguments(parameters: &Value) -> Option<Values> {
     }
 }
 
-/// Makes values for the schemas of one document.
+/// Generates values for the schemas in a document.
 struct Sampler<'a> {
     root: &'a Value,
-    /// References that are being followed: a value that has to contain itself cannot be made.
+    /// The references being resolved: a value that must contain itself can't be generated.
     open: RefCell<Vec<&'a str>>,
     fuel: Cell<usize>,
 }
@@ -110,7 +110,7 @@ impl<'a> Sampler<'a> {
         for schema in by_position.into_iter().flatten() {
             items.push(self.value(schema)?);
         }
-        // A list shows what is in it, unless its places are all named.
+        // A list shows its items, unless its schema describes each position.
         let wanted = match by_position {
             Some(_) => least,
             None => least.max(1).min(most),
@@ -133,7 +133,7 @@ impl<'a> Sampler<'a> {
         let required: Vec<&str> = schema["required"].as_array().map_or(Vec::new(), |names| {
             names.iter().filter_map(Value::as_str).collect()
         });
-        // In the order of the properties, which is the order that the model reads.
+        // In the order of the properties, in which the model reads them.
         let named = schema["properties"].as_object();
         for (name, property) in named.into_iter().flatten() {
             if required.contains(&name.as_str()) {
@@ -154,7 +154,7 @@ fn anything() -> Value {
     json!("…")
 }
 
-/// Two parts of one value: the fields of both, else the later one.
+/// Merges two values: the fields of both objects, else the later value.
 fn joined(one: Value, other: Value) -> Value {
     match (one, other) {
         (Value::Object(mut one), Value::Object(other)) => {
@@ -165,7 +165,7 @@ fn joined(one: Value, other: Value) -> Value {
     }
 }
 
-/// The type that a schema names, or shows by its keywords. Null only if there is no other.
+/// The type in a schema, explicit or implied by its keywords. Null only if there is no other.
 fn kind(keywords: &Map<String, Value>) -> Option<&str> {
     match keywords.get("type") {
         Some(Value::Array(kinds)) => {
@@ -221,7 +221,7 @@ fn number(schema: &Value, is_integer: bool) -> Option<Value> {
     let limit = |keyword: &str| schema[keyword].as_f64();
     let (usual, least) = if is_integer { (1.0, 1.0) } else { (1.5, 0.5) };
     let multiple = limit("multipleOf").filter(|step| *step > 0.0);
-    // A little inside of limits that do not count themselves.
+    // Slightly inside exclusive limits.
     let inside = multiple.unwrap_or(least);
     let low = limit("minimum").or_else(|| limit("exclusiveMinimum").map(|low| low + inside));
     let high = limit("maximum").or_else(|| limit("exclusiveMaximum").map(|high| high - inside));

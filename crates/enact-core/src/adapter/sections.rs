@@ -1,4 +1,4 @@
-//! Replies that consist of named sections, whatever marks them: steps and outputs read from them.
+//! Reads steps and outputs from replies in named sections, however they are marked.
 
 use super::outputs::{self, normal};
 use super::task::{Task, Tooling};
@@ -11,23 +11,23 @@ pub(super) const THOUGHT: &str = "next_thought";
 pub(super) const TOOL: &str = "next_tool_name";
 pub(super) const ARGS: &str = "next_tool_args";
 
-/// A named piece of a reply.
+/// A named section of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Section {
     /// As written.
     pub(super) name: String,
-    /// Trimmed, and with escapes taken away.
+    /// Trimmed, and unescaped.
     pub(super) text: String,
 }
 
 /// A reply in sections.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Sections {
-    /// What stands before the first section.
+    /// The text before the first section.
     pub(super) leading: String,
-    /// In order.
+    /// The sections in order.
     pub(super) list: Vec<Section>,
-    /// Whether the last section is known to have ended.
+    /// Whether the last section is known to be complete.
     pub(super) ended: bool,
 }
 
@@ -42,7 +42,7 @@ impl Sections {
         })
     }
 
-    /// Whether any of these is there.
+    /// Whether any of these sections exists.
     pub(super) fn has_any<'n>(&self, mut names: impl Iterator<Item = &'n str>) -> bool {
         names.any(|name| self.first(name).is_some())
     }
@@ -67,7 +67,7 @@ impl Sections {
         outputs
             .filter_map(|field| {
                 let section = self.first(&field.name)?;
-                // An empty section for something that may be left out is left out.
+                // An empty section for an optional output means that it is left out.
                 if section.text.is_empty() && !field.is_required() && !field.ty.is_str() {
                     return None;
                 }

@@ -1,4 +1,4 @@
-//! What adapters have in common that put everything into the text of messages.
+//! The common part of adapters that put everything into the text of messages.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::model::{Capabilities, FinishReason, Message, Reply, Request};
 use crate::run::{Call, Entry, ToolResult};
 use crate::signature::Values;
 
-/// What is peculiar to one of these adapters. Implemented by all but the native one.
+/// The specific part of one of these adapters. Implemented by all but the native one.
 #[diagnostic::on_unimplemented(message = "`{Self}` does not implement `Adapter`")]
 pub trait Style: fmt::Debug + Send + Sync + Sized {
     /// The name of the adapter.
@@ -30,18 +30,18 @@ pub trait Style: fmt::Debug + Send + Sync + Sized {
     /// See [`Adapter::system`].
     fn system(&self, task: &Task) -> String;
 
-    /// What a reply has to look like, for a model whose reply could not be read.
+    /// The required form of a reply, for a model whose reply could not be parsed.
     fn form(&self, task: &Task) -> String;
 
     /// Values with their names.
     fn fields(&self, task: &Task, fields: impl IntoIterator<Item = (String, Value)>) -> String;
 
-    /// What the task is about.
+    /// The inputs of the task.
     fn inputs(&self, task: &Task, values: Values) -> String {
         self.fields(task, values)
     }
 
-    /// What a person says.
+    /// A message of the user.
     fn said(&self, task: &Task, text: &str) -> String {
         self.fields(task, [("message".to_owned(), text.into())])
     }
@@ -57,7 +57,7 @@ pub trait Style: fmt::Debug + Send + Sync + Sized {
         self.ended(self.fields(task, fields))
     }
 
-    /// What calls gave.
+    /// The results of calls.
     fn results(&self, task: &Task, results: &[ToolResult]) -> String;
 
     /// A reply with the outputs.
@@ -67,7 +67,7 @@ pub trait Style: fmt::Debug + Send + Sync + Sized {
         self.ended(self.fields(task, fields))
     }
 
-    /// A reply with what stands at its end.
+    /// A reply with its end marker.
     fn ended(&self, reply: String) -> String {
         reply
     }
@@ -85,10 +85,10 @@ pub trait Style: fmt::Debug + Send + Sync + Sized {
     /// See [`Adapter::live`].
     fn live(&self, task: &Task) -> Box<dyn Live>;
 
-    /// See [`Adapter::parse_outputs`]; the form is added to what was wrong.
+    /// See [`Adapter::parse_outputs`]; the form is added to the problem.
     fn read_outputs(&self, task: &Task, reply: &Reply) -> Result<Read<Values>, Misread>;
 
-    /// See [`Adapter::parse_step`]; the form is added to what was wrong.
+    /// See [`Adapter::parse_step`]; the form is added to the problem.
     fn read_step(&self, task: &Task, reply: &Reply) -> Result<Read<StepReply>, Misread>;
 }
 
@@ -157,22 +157,22 @@ impl<S: Style> Adapter for S {
     }
 }
 
-/// How a system part tells of the fields of messages.
+/// The phrases with which a system part describes the fields of messages.
 pub(super) struct Words {
-    /// Where every field stands.
+    /// Where fields appear.
     pub(super) place: &'static str,
-    /// How results come back.
+    /// How results are returned.
     pub(super) results: &'static str,
-    /// What the arguments of the call are that submits, or that finishes.
+    /// The arguments of the call that submits or finishes.
     pub(super) submitted: &'static str,
     pub(super) finished: &'static str,
     /// A field with this name and text.
     pub(super) field: fn(&str, &str) -> String,
-    /// What stands between fields.
+    /// The separator between fields.
     pub(super) between: &'static str,
 }
 
-/// The instructions, and the tools of a step: how results come back, and how a run ends.
+/// The instructions, and the tools of a step: how results are returned, and how a run ends.
 pub(super) fn introduction(
     task: &Task,
     results: &str,
@@ -190,7 +190,7 @@ pub(super) fn introduction(
     text
 }
 
-/// The system part for fields in these words.
+/// The system part with these phrases.
 pub(super) fn system(style: &impl Style, task: &Task, words: &Words) -> String {
     let mut text = introduction(task, words.results, |name, completion| {
         let args = match completion {
@@ -222,7 +222,7 @@ pub(super) fn system(style: &impl Style, task: &Task, words: &Words) -> String {
     text
 }
 
-/// Fields in these words, with their texts put through `escape`.
+/// Fields with their texts passed through `escape`.
 pub(super) fn fields(
     words: &Words,
     fields: impl IntoIterator<Item = (String, Value)>,
@@ -235,7 +235,7 @@ pub(super) fn fields(
     fields.join(words.between)
 }
 
-/// The results as fields, which `name` names by their number, if there are several.
+/// The results as fields; if there are several, `name` names them by number.
 pub(super) fn numbered(
     results: &[ToolResult],
     name: impl Fn(&str, bool) -> String,
@@ -252,7 +252,7 @@ pub(super) fn numbered(
 }
 
 impl Call {
-    /// A call that no result belongs to.
+    /// A call without a result.
     pub(super) fn without_id(name: &str, args: Values) -> Self {
         Self {
             id: String::new(),
@@ -271,8 +271,8 @@ impl Call {
     }
 }
 
-/// The outputs of a reply in sections, or in any other form. `is_broken` says whether a text that
-/// has no section was to have some.
+/// The outputs of a reply in sections, or in any other form. `is_broken` says whether a text without
+/// sections was supposed to have some.
 pub(super) fn outputs(
     sections: &Sections,
     task: &Task,
@@ -308,7 +308,7 @@ pub(super) fn step(
     }
 }
 
-/// A step that is not in sections: a call as JSON, or mere talk.
+/// A step that is not in sections: a call as JSON, or just text.
 pub(super) fn unstructured_step(
     task: &Task,
     reply: &Reply,

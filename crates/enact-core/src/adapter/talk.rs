@@ -1,5 +1,5 @@
-//! What a reply without a call is: an answer, the announcement of a call, or a call that could not
-//! be read.
+//! Classifies replies without a call: an answer, the announcement of a call, or a malformed
+//! call.
 
 use serde_json::Value;
 
@@ -9,18 +9,18 @@ use super::{calls, thinking};
 use crate::signature::Values;
 use crate::tool::ToolSpec;
 
-/// What a reply in plain words is.
+/// The kind of a reply in plain text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Talk {
-    /// It says something.
+    /// An answer.
     Answer,
-    /// It says what is to be done next.
+    /// It announces what to do next.
     Announcement,
-    /// It has the marks of a call, or of the result of one.
+    /// It looks like a call, or like the result of one.
     Call,
 }
 
-/// Marks that only calls and their results have, with commas between them.
+/// Marks that only calls and their results have, separated by commas.
 const MARKS: &str = "\
     <tool_call, </tool_call, <tool_response, </tool_response, <tool_result, <function=, \
     <function_call, <|python_tag|>, <|tool_call, [tool_calls], [tool_call], ```tool_code, \
@@ -70,7 +70,7 @@ fn is_nothing_but_a_call(tooling: &Tooling, text: &str) -> bool {
     is_call_list(bare) || tooling.specs.iter().any(|spec| is_addressed(spec, bare))
 }
 
-/// The arguments of a tool, or an object that names one and what it is given.
+/// The arguments of a tool, or an object that names one and its input.
 fn is_call_object(tooling: &Tooling, fields: &Values) -> bool {
     let mut callable = tooling
         .specs
@@ -110,8 +110,8 @@ fn is_call_list(text: &str) -> bool {
     !name.is_empty() && name.chars().all(is_part) && (args.is_empty() || names_argument)
 }
 
-/// Whether a text addresses a tool: `tool: …`, `/tool …`, `@tool …`, `<tool>…`. As a whole, and in
-/// the tool's own spelling: otherwise it is a sentence about it.
+/// Whether a text addresses a tool: `tool: …`, `/tool …`, `@tool …`, `<tool>…`. Only as a whole, and in the
+/// tool's own spelling: otherwise it is a sentence about the tool.
 fn is_addressed(spec: &ToolSpec, text: &str) -> bool {
     let is_one_line = !text.contains('\n');
     let after = |mark: &str| {
@@ -139,7 +139,7 @@ pub(super) fn without_fence(text: &str) -> &str {
     inside.strip_suffix("```").unwrap_or(inside).trim()
 }
 
-/// Whether a text begins an object and does not come to its end.
+/// Whether a text starts an object and doesn't complete it.
 fn is_broken_object(text: &str) -> bool {
     let inside = text.trim_start_matches('`').trim_start();
     let inside = inside.strip_prefix("json").unwrap_or(inside).trim_start();

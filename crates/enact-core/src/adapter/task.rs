@@ -1,4 +1,4 @@
-//! What is asked of a model in one request, independent of how it is put into words.
+//! The task of one request, independent of adapters.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,20 +11,20 @@ pub use crate::run::Completion;
 use crate::signature::{Signature, Validator, Values};
 use crate::tool::ToolSpec;
 
-/// What one request asks for: a signature, and tools if the reply may call some.
+/// The task of one request: a signature, and tools if the reply can call some.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// What goes in and what must come out of this request. For a step of ReAct the outputs are
+    /// The inputs and outputs of this request. For a step of ReAct the outputs are
     /// `next_thought`, `next_tool_name` and `next_tool_args`.
     pub signature: Signature,
-    /// Checks the outputs.
+    /// Validates the outputs.
     pub outputs: Arc<Validator>,
-    /// The tools, when this is a step.
+    /// The tools, if this is a step.
     pub tooling: Option<Tooling>,
 }
 
 impl Task {
-    /// The tool that commits the outputs, where a call does that.
+    /// The tool that commits the outputs, if a call does that.
     pub fn committing_tool(&self) -> Option<&'static str> {
         let completion = self.tooling.as_ref()?.completion;
         (completion == Completion::Submit).then(|| completion.tool_name())
@@ -36,20 +36,20 @@ impl Task {
 pub struct Tooling {
     /// The signature of the whole run: what the step's completing tool commits.
     pub declared: Signature,
-    /// Every tool that may be called, the completing one last.
+    /// All callable tools, the completing one last.
     pub specs: Arc<[ToolSpec]>,
-    /// How the run comes to its outputs.
+    /// How the run returns its outputs.
     pub completion: Completion,
-    /// The tools as a model takes them.
+    /// The tools in the form of a request.
     pub functions: Arc<Functions>,
-    /// What a reply with one call looks like, for models that can be held to a schema.
+    /// The schema of a reply with one call, for models that follow schemas.
     pub reply_schema: Arc<Value>,
-    /// Sample arguments of each tool, made when a prompt first shows them.
+    /// Sample arguments of each tool, generated when a prompt first shows them.
     samples: Arc<[OnceLock<Option<Values>>]>,
 }
 
 impl Tooling {
-    /// The tools of a run of `declared`; the completing tool is added.
+    /// The tools of a run with the signature `declared`; the completing tool is added.
     pub fn new(declared: Signature, mut specs: Vec<ToolSpec>, completion: Completion) -> Self {
         specs.push(completing_tool(&declared, completion));
         let functions = specs
@@ -70,7 +70,7 @@ impl Tooling {
         }
     }
 
-    /// Sample arguments that fit the schema of a tool, if such can be made.
+    /// Sample arguments that fit the schema of a tool, if they can be generated.
     pub(super) fn sample(&self, name: &str) -> Option<&Values> {
         let index = self.specs.iter().position(|spec| spec.name == name)?;
         let sample = self.samples.get(index)?;
@@ -78,7 +78,7 @@ impl Tooling {
         made.as_ref()
     }
 
-    /// The tool of this name.
+    /// The tool with this name.
     pub fn spec(&self, name: &str) -> Option<&ToolSpec> {
         self.specs.iter().find(|spec| spec.name == name)
     }
@@ -87,7 +87,7 @@ impl Tooling {
 /// A thought, the name of a tool, and arguments that some tool takes.
 pub(super) fn reply_schema(specs: &[ToolSpec]) -> Value {
     let names: Vec<&str> = specs.iter().map(|spec| spec.name.as_str()).collect();
-    // References inside a schema would point nowhere from inside another.
+    // References inside a schema would be invalid inside another.
     let has_references = specs
         .iter()
         .any(|spec| spec.parameters.get("$defs").is_some());

@@ -1,13 +1,13 @@
-//! Thinking that a model wrote into its text, between tags.
+//! Thinking that a model wrote in its text, between tags.
 
 const NAMES: [&str; 2] = ["think", "thinking"];
 
 /// A reply's text without its thinking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spoken<'a> {
-    /// What is left.
+    /// The remaining text.
     pub(super) text: &'a str,
-    /// Whether thinking was dropped.
+    /// Whether thinking was removed.
     pub(super) dropped: bool,
     /// Whether it is thinking itself, which has no end.
     pub(super) is_open: bool,
@@ -37,12 +37,12 @@ pub(super) fn spoken(reply: &str) -> Spoken<'_> {
     }
 }
 
-/// Whether a line that starts like this could be taken for a thinking tag.
+/// Whether a line with this start could be mistaken for a thinking tag.
 pub(super) fn is_tag(line: &str) -> bool {
     tag(line, "<").is_some() || tag(line, "</").is_some()
 }
 
-/// Whether a line that starts like this could become a thinking tag.
+/// Whether a line with this start could become a thinking tag.
 pub(super) fn may_be_tag(start: &str) -> bool {
     let start = start.to_ascii_lowercase();
     let tags = ["<think>", "<thinking>", "</think>", "</thinking>"];
@@ -50,18 +50,18 @@ pub(super) fn may_be_tag(start: &str) -> bool {
         .any(|tag| tag.len() > start.len() && tag.starts_with(&start))
 }
 
-/// What follows the opening tag that the text starts with.
+/// The text after the opening tag at the start.
 pub(super) fn after_opening(text: &str) -> Option<&str> {
     tag(text, "<")
 }
 
-/// What follows the first closing tag.
+/// The text after the first closing tag.
 pub(super) fn after_closing(text: &str) -> Option<&str> {
     let mut tags = text.match_indices("</");
     tags.find_map(|(at, _)| tag(&text[at..], "</"))
 }
 
-/// What follows the tag that the text starts with.
+/// The text after the tag at the start.
 fn tag<'a>(text: &'a str, opening: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(opening)?;
     NAMES.iter().find_map(|name| {
@@ -71,9 +71,9 @@ fn tag<'a>(text: &'a str, opening: &str) -> Option<&'a str> {
     })
 }
 
-/// What follows the first closing tag at the start of a line.
+/// The text after the first closing tag at the start of a line.
 fn after_closing_line(text: &str) -> Option<&str> {
-    // Line by line, and never past the tag: a reply may be all tags.
+    // Line by line, and never past the tag: a reply may consist of tags.
     let mut rest = text;
     loop {
         let is_indent = |c: char| c.is_whitespace() && !matches!(c, '\n' | '\r');

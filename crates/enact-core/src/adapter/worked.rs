@@ -1,13 +1,13 @@
-//! Worked steps: they show a model the form of its replies better than a description does.
+//! Worked steps, which show the form of replies better than a description.
 
 use super::Adapter;
 use super::task::{Task, Tooling};
 use crate::run::{Call, Entry};
 use crate::tool::ToolSpec;
 
-/// What a reply that calls a tool looks like, and what the last reply looks like, in the words of
-/// an adapter. The values are samples made from the schemas; where none can be made that fits, no step
-/// is shown, because a model does as it is shown.
+/// A reply that calls a tool, and a last reply, in the form of an adapter. The values are samples
+/// generated from the schemas; without valid ones no step is shown, because models imitate what they
+/// see.
 pub(super) fn steps(adapter: &dyn Adapter, task: &Task, tooling: &Tooling) -> String {
     let example = |spec: &ToolSpec, thought: &str| {
         let call = Call::without_id(&spec.name, tooling.sample(&spec.name)?.clone());
@@ -22,7 +22,7 @@ pub(super) fn steps(adapter: &dyn Adapter, task: &Task, tooling: &Tooling) -> St
     let mut text = String::new();
     let completing = tooling.completion.tool_name();
     let mut tools = tooling.specs.iter().filter(|spec| spec.name != completing);
-    // A small model writes on in these words: asked for what it knows, it makes something up.
+    // A small model continues such text: asked for what it knows, it invents something.
     let thought = "I need …, which this tool can tell.";
     if let Some(step) = tools.find_map(|tool| example(tool, thought)) {
         text.push_str(&format!(

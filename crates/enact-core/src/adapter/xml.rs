@@ -17,8 +17,8 @@ use crate::signature::Values;
 
 /// A pair of tags around each field.
 ///
-/// Data cannot forge a tag: `&`, `<` and `>` are written as entities, and read from both entities
-/// and bare characters. Several calls in one step are several pairs of `<next_tool_name>` and
+/// Data can't forge a tag: `&`, `<` and `>` are written as entities, and both entities and bare
+/// characters are accepted. Several calls in one step are several pairs of `<next_tool_name>` and
 /// `<next_tool_args>`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Xml;
@@ -95,7 +95,7 @@ fn escape(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-/// Reads entities; what is no entity stays, because models do not always escape.
+/// Decodes entities; anything else is kept, because models don't always escape.
 pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -128,7 +128,7 @@ pub(super) fn unescape(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// One tag of a known name.
+/// A tag with a known name.
 #[derive(Debug, Clone, Copy)]
 struct Tag {
     start: usize,
@@ -175,11 +175,11 @@ fn tags<'a>(text: &'a str, names: &'a [&'a str]) -> impl Iterator<Item = Tag> + 
     })
 }
 
-/// Cuts a reply at the tags of these names.
+/// Splits a reply at the tags with these names.
 ///
-/// A field ends at the last closing tag before the next field opens, so that a closing tag that
-/// the model forgot to escape does not end it early; a field that is never closed ends where the
-/// next one opens.
+/// A field ends at the last closing tag before the next field opens, so that an unescaped closing tag
+/// in its text doesn't end it early; an unclosed field ends where the next one
+/// opens.
 pub(super) fn scan(reply: &str, names: &[&str]) -> Sections {
     let text = thinking::spoken(reply).text;
     let tags: Vec<Tag> = tags(text, names).collect();
@@ -222,7 +222,7 @@ pub(super) fn scan(reply: &str, names: &[&str]) -> Sections {
     sections
 }
 
-/// For every tag the index of the closing tag of its name, if that comes before the name opens again.
+/// For each tag the index of its closing tag, if that comes before the name opens again.
 fn next_closing(tags: &[Tag], names: usize) -> Vec<Option<usize>> {
     let mut next: Vec<Option<usize>> = vec![None; names];
     let mut closing = vec![None; tags.len()];

@@ -1,5 +1,5 @@
-//! Prompts, replies and observations as OpenTelemetry's conventions write them: lists of messages
-//! made of parts, as JSON text.
+//! Prompts, replies and observations in the form of OpenTelemetry's conventions: lists of messages
+//! with parts, as JSON text.
 
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ fn said(text: &str, calls: &[RawCall]) -> Vec<Value> {
 fn part(part: &Part) -> Value {
     match part {
         Part::Text(text) => text_part(text),
-        // A span is no place for the bytes of a picture.
+        // Spans should not contain the bytes of an image.
         Part::Image(image) => json!({"type": "image", "mime_type": image.media_type}),
     }
 }

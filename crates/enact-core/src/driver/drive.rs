@@ -1,4 +1,4 @@
-//! The loop. There is one, whatever the engine.
+//! The loop, which is the same for every engine.
 
 use futures_util::StreamExt as _;
 use futures_util::stream::SelectAll;
@@ -28,7 +28,7 @@ pub enum Stop {
 /// Drives a run until it is over or has to wait for a person.
 ///
 /// # Errors
-/// When the run ends without outputs, and when it cannot continue for now. The state has all that
+/// If the run ends without outputs, or cannot continue for now. The state contains everything that
 /// happened until then.
 pub async fn drive(state: &mut RunState, effects: &dyn Effects) -> Result<Stop, Error> {
     let mut driver = Driver {
@@ -45,7 +45,7 @@ pub async fn drive(state: &mut RunState, effects: &dyn Effects) -> Result<Stop, 
         Err(stopped) => Err(driver.halt(stopped).await),
     };
     let kept = effects.append(Vec::new(), Durability::Now).await;
-    // What stopped the run says more than what came of it.
+    // The reason for stopping matters more than its consequence.
     match (stop, kept) {
         (Ok(_), Err(Stopped::Lost(error))) => Err(error),
         (stop, _) => stop,
@@ -55,9 +55,9 @@ pub async fn drive(state: &mut RunState, effects: &dyn Effects) -> Result<Stop, 
 struct Driver<'s, 'e> {
     state: &'s mut RunState,
     effects: &'e dyn Effects,
-    /// The calls under way.
+    /// The running calls.
     running: SelectAll<Doing<'e>>,
-    /// How many records there were when the tools were last listed.
+    /// The number of records when the tools were last listed.
     listed: Option<usize>,
     /// How many records there were when a model or a person last answered.
     answered: usize,
@@ -67,10 +67,10 @@ struct Driver<'s, 'e> {
 }
 
 impl Driver<'_, '_> {
-    /// Does what the state says comes next, and writes down what came of it.
+    /// Does what the state requests next, and records the result.
     async fn work(&mut self) -> Result<Stop, Stopped> {
         if self.state.is_acting() {
-            // An earlier process left calls behind, and the tools may have changed since.
+            // An earlier process left calls unfinished, and the tools may have changed since.
             self.list_tools().await?;
         }
         loop {
@@ -86,7 +86,7 @@ impl Driver<'_, '_> {
                 Next::Tools(calls) => self.start(calls).await?,
                 Next::Wait => match self.running.next().await {
                     Some(done) => self.take(done?).await?,
-                    // The core waits for a call that nobody runs: it can only be a fault here.
+                    // The core waits for a call that isn't running: this can only be a bug.
                     None => return Err(misuse("a started call was lost").into()),
                 },
                 Next::Condition => self.check_condition().await?,
@@ -103,7 +103,7 @@ impl Driver<'_, '_> {
     fn may_proceed(&self, next: &Next) -> Result<(), Stopped> {
         match (self.effects.proceed(), next) {
             (Ok(()), _) | (_, Next::Done) => Ok(()),
-            // What is settled is written down first.
+            // Completed work is recorded first.
             (Err(Stopped::Interrupted), Next::Record(_)) => Ok(()),
             (Err(stopped), _) => Err(stopped),
         }
@@ -133,7 +133,7 @@ impl Driver<'_, '_> {
                 let event = read.event(self.state, []);
                 let recovers = self.state.recovers_from(predictor, error.kind());
                 self.record([event], Durability::Now).await?;
-                // What the core knows nothing to do about is the caller's to judge. The run can be
+                // An error that the core can't handle is returned to the caller. The run can be
                 // resumed.
                 if !recovers {
                     return Err(Error::from(error).into());
@@ -144,7 +144,7 @@ impl Driver<'_, '_> {
         }
     }
 
-    /// The intent is durable before the effect.
+    /// Records the intent durably before the effect.
     async fn start(&mut self, calls: Vec<ToolCall>) -> Result<(), Stopped> {
         let names = calls.iter().map(|call| &*call.call.name);
         let durability = match self.state.only_reads(names) {
@@ -182,7 +182,7 @@ impl Driver<'_, '_> {
             .await
     }
 
-    /// Whether the questions are settled: because their time is over, or by an answer.
+    /// Settles the questions: because they expired, or by an answer.
     async fn is_answered(&mut self, questions: &[Question]) -> Result<bool, Stopped> {
         if expire(self.state, self.effects).await? {
             return Ok(true);
@@ -219,12 +219,12 @@ impl Driver<'_, '_> {
         is_about && self.listed != Some(self.state.run().records().len())
     }
 
-    /// Takes in tools that have changed, and tells whether they have.
+    /// Updates tools that have changed, and returns whether any have.
     async fn list_tools(&mut self) -> Result<bool, Stopped> {
         self.listed = Some(self.state.run().records().len());
         let time = self.state.time_left();
         let listed = match self.effects.tools(self.state.run(), time).await {
-            // Calls that are left are given up when they are to run.
+            // Calls of removed tools fail when they are about to run.
             Err(Stopped::TimeUp) if self.state.is_acting() => None,
             Err(Stopped::TimeUp) => {
                 self.out_of_time().await?;
@@ -257,8 +257,8 @@ impl Driver<'_, '_> {
         record(self.state, self.effects, events, durability).await
     }
 
-    /// Ends a run that writes and writes without a new reply. No run should: whatever the reason, it
-    /// must not fill a disk or call a tool for ever.
+    /// Ends a run that keeps writing without a new reply. This should not happen: whatever the reason, the
+    /// run must not fill a disk or call a tool forever.
     async fn stop_running_away(&mut self) -> Result<(), Stopped> {
         let written = self.state.run().records().len() - self.answered;
         self.most_calls = self.most_calls.max(self.state.calls_under_way());
@@ -275,7 +275,7 @@ impl Driver<'_, '_> {
         Err(Error::new(ErrorKind::NoAnswer, message).into())
     }
 
-    /// What an ended run is for its caller.
+    /// The result of an ended run for its caller.
     fn end(&mut self) -> Result<Stop, Stopped> {
         let run = self.state.run();
         let Some(error) = Error::ended(run) else {
@@ -290,7 +290,7 @@ impl Driver<'_, '_> {
         Err(error.into())
     }
 
-    /// Leaves the run as whoever stopped it wants it.
+    /// Stops the run as requested.
     async fn halt(&mut self, stopped: Stopped) -> Error {
         match stopped {
             Stopped::Cancelled => self.cancel().await,
@@ -316,7 +316,7 @@ impl Driver<'_, '_> {
         }
     }
 
-    /// What runs may finish, nothing new begins, and the log stays open.
+    /// Running calls can finish, nothing new starts, and the log stays open.
     async fn finish_running(&mut self) -> Result<(), Stopped> {
         loop {
             if let Err(Stopped::Cancelled) = self.effects.proceed() {
@@ -333,7 +333,7 @@ impl Driver<'_, '_> {
     }
 }
 
-/// Writes events down, then takes them into the state.
+/// Writes events, then applies them to the state.
 pub(crate) async fn record(
     state: &mut RunState,
     effects: &dyn Effects,
@@ -359,7 +359,7 @@ fn take_in(state: &mut RunState, effects: &dyn Effects, record: Record) {
     }
 }
 
-/// Rejects the questions that nobody has answered in time, and tells whether there were any.
+/// Rejects expired questions, and returns whether there were any.
 pub(crate) async fn expire(state: &mut RunState, effects: &dyn Effects) -> Result<bool, Stopped> {
     let expired = state.expire(effects.now());
     let is_any = !expired.is_empty();
@@ -367,7 +367,7 @@ pub(crate) async fn expire(state: &mut RunState, effects: &dyn Effects) -> Resul
     Ok(is_any)
 }
 
-/// What a stop is for the caller.
+/// The error of a stop for the caller.
 pub(crate) fn error_of(stopped: Stopped) -> Error {
     match stopped {
         Stopped::Lost(error) => error,

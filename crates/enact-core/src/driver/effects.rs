@@ -1,4 +1,4 @@
-//! The door between the loop and the outside world.
+//! The interface between the loop and the outside world.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::signature::Values;
 use crate::time::Timestamp;
 use crate::tool::ToolSpec;
 
-/// What an effect gives once it is over.
+/// The future result of an effect.
 pub type Effect<'a, T> = Pin<Box<dyn Future<Output = Result<T, Stopped>> + Send + 'a>>;
 
 /// What calls give, in the order in which they end.
@@ -24,7 +24,7 @@ pub type Doing<'a> = Pin<Box<dyn Stream<Item = Result<Acted, Stopped>> + Send + 
 /// Everything a run needs from the outside world: one implementation for each engine.
 ///
 /// [`drive`](super::drive) calls it, and decides nothing itself: what happens next is a function of the
-/// log. Each effect has a place in the run, the number of records before it, so that an engine can
+/// log. Each effect has a position in the run, the number of records before it, so that an engine can
 /// journal it under a key that is the same in every process.
 ///
 /// [`Local`](super::Local) does the work in this process. [`Stored`](super::Stored),
@@ -33,55 +33,55 @@ pub type Doing<'a> = Pin<Box<dyn Stream<Item = Result<Acted, Stopped>> + Send + 
 /// [`Call::through`](crate::Call::through) hands over, or from scratch. Methods of later versions will have
 /// defaults.
 pub trait Effects: Send + Sync {
-    /// The time. A log is written by this clock, and questions expire by it.
+    /// The current time, for records and for the expiry of questions.
     fn now(&self) -> Timestamp;
 
-    /// Whether the run may continue. Asked before each action; [`Stopped::Interrupted`] lets the calls
-    /// that are running finish, [`Stopped::Cancelled`] ends the run.
+    /// Whether the run can continue. Checked before each action; [`Stopped::Interrupted`] lets running
+    /// calls finish, [`Stopped::Cancelled`] ends the run.
     fn proceed(&self) -> Result<(), Stopped> {
         Ok(())
     }
 
-    /// Appends records to the log, and gives them as they were kept: the run takes in what this
-    /// returns. With [`Durability::Now`] they are durable before this returns, and so is all that was
-    /// appended before.
+    /// Appends records to the log, and returns them as they were stored: the run applies what this
+    /// returns. With [`Durability::Now`], these and all earlier records are durable before this
+    /// returns.
     fn append<'a>(
         &'a self,
         records: Vec<Record>,
         durability: Durability,
     ) -> Effect<'a, Vec<Record>>;
 
-    /// Asks a model. That it fails is an answer, too.
+    /// Asks a model. A failure is also an answer.
     fn ask<'a>(&'a self, question: Asking<'a>) -> Effect<'a, Answered>;
 
-    /// Runs calls side by side, each once. Their intent is durable, unless they only read. That a tool
-    /// fails is an observation.
+    /// Runs calls concurrently, each once. Their intent is durable, unless they are read-only. A failure
+    /// of a tool is an observation.
     fn act<'a>(&'a self, run: &Run, calls: Vec<ToolCall>) -> Doing<'a>;
 
-    /// Lets go of calls that were started and will not be resumed.
+    /// Releases calls that were started and won't be resumed.
     fn abandon<'a>(&'a self, run: &'a Run, calls: Vec<ToolCall>) -> Effect<'a, ()>;
 
-    /// Applies rules and checks of the user's to calls that are about to be written down, in order.
+    /// Applies rules and custom checks to calls before they are logged, in order.
     fn check<'a>(&'a self, run: &'a Run, calls: Vec<&'a Call>) -> Effect<'a, Vec<CallCheck>>;
 
-    /// Whether a condition of the user's ends the loop after this step.
+    /// Whether a custom condition ends the loop after this step.
     fn ends<'a>(&'a self, run: &'a Run, step: &'a TraceStep) -> Effect<'a, bool>;
 
-    /// The tools, if they may have changed since this was last asked.
+    /// The tools, if they may have changed since the last call.
     fn tools<'a>(
         &'a self,
         run: &'a Run,
         time: Option<Duration>,
     ) -> Effect<'a, Option<Vec<ToolSpec>>>;
 
-    /// Waits for an answer to one of these questions. `None` if nobody is to be waited for here: the
-    /// run pauses, and can be resumed with an answer.
+    /// Waits for an answer to one of these questions. `None` if this engine doesn't wait: the run pauses,
+    /// and can be resumed with an answer.
     fn wait<'a>(&'a self, run: &'a Run, questions: &'a [Question]) -> Effect<'a, Option<Answer>> {
         let _ = (run, questions);
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    /// A step is over. For those who watch: nothing depends on it.
+    /// A step is complete. For observers: nothing depends on it.
     fn stepped(&self, run: &Run) {
         let _ = run;
     }
@@ -93,22 +93,22 @@ pub trait Effects: Send + Sync {
 pub enum Durability {
     /// Before anything else happens.
     Now,
-    /// With the records that come next: a process that never knew of them does the same.
+    /// Together with the next records: a process that doesn't see them does the same again.
     WithNext,
 }
 
-/// Why an effect did not take place.
+/// Why an effect did not happen.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Stopped {
-    /// The run is to end for good.
+    /// The run is cancelled.
     Cancelled,
-    /// The run is to stop here, and can be resumed.
+    /// The run stops here, and can be resumed.
     Interrupted,
-    /// The time that it was given is over.
+    /// The time budget is exhausted.
     TimeUp,
-    /// The effect is not possible: the store is gone, for example. The run can be resumed from what is
-    /// durable.
+    /// The effect is not possible, for example because the store is unavailable. The run can be resumed
+    /// from what is durable.
     Lost(Error),
     /// The engine takes the run back, and will drive it again: nothing is recorded.
     Unwind,
@@ -120,15 +120,15 @@ impl From<Error> for Stopped {
     }
 }
 
-/// A request to a model on behalf of a predictor.
+/// A request to a model by a predictor.
 #[derive(Debug)]
 pub struct Asking<'a> {
     state: &'a RunState,
-    /// Who asks.
+    /// The predictor.
     pub predictor: PredictorName,
-    /// What is asked.
+    /// The request.
     pub request: Request,
-    /// How long the model may take, if that is limited.
+    /// The time limit for the model, if there is one.
     pub time_left: Option<Duration>,
 }
 
@@ -147,33 +147,33 @@ impl<'a> Asking<'a> {
         self.state.run()
     }
 
-    /// The inputs of the predictor by name, for a program that does its work.
+    /// The inputs of the predictor by name, for a program that replaces it.
     pub(super) fn inputs(&self) -> Values {
         self.state.inputs_of(self.predictor)
     }
 
-    /// What is asked, and what reads along while the reply is written.
+    /// The request, and the live reader of its reply.
     pub(super) fn with_reader(self) -> (Request, impl Fn() -> Box<dyn Live>) {
         let (state, predictor) = (self.state, self.predictor);
         (self.request, move || state.live(predictor))
     }
 
-    /// Reads along while a reply is written.
+    /// The live reader of the reply.
     pub fn live(&self) -> Box<dyn Live> {
         self.state.live(self.predictor)
     }
 }
 
-/// What a model answered.
+/// The answer of a model.
 #[derive(Debug)]
 pub struct Answered {
-    /// The reply, or why there is none.
+    /// The reply, or the error.
     pub outcome: Result<Reply, ModelError>,
     /// How long it took.
     pub took: Duration,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Acted {
@@ -193,16 +193,16 @@ pub enum Acted {
     },
 }
 
-/// How a call failed.
+/// The kind of failure of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum Failure {
-    /// The tool is not there any more.
+    /// The tool no longer exists.
     NotFound,
-    /// The tool is another one by now.
+    /// The tool has been replaced by another.
     ToolChanged,
-    /// The tool says so.
+    /// The tool returned an error.
     ToolError,
     /// The tool panicked.
     Panic,
@@ -220,9 +220,9 @@ impl Failure {
 /// An answer to a question of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// Which question.
+    /// The question.
     pub confirmation_id: String,
-    /// What was decided.
+    /// The decision.
     pub decision: Decision,
 }
 

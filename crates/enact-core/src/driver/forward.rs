@@ -1,7 +1,7 @@
-//! Effects that leave most of what they do to other effects.
+//! Forwarding for wrappers of effects.
 
-/// Leaves these methods of [`Effects`](crate::driver::Effects) to other effects: `self => (self.inner):
-/// now, ask, …`. What is not named is for the wrapper to write.
+/// Forwards these methods of [`Effects`](crate::driver::Effects) to other effects: `self => (self.inner):
+/// now, ask, …`. The wrapper implements the rest.
 #[macro_export]
 macro_rules! forward_effects {
     ($this:ident => $inner:tt: $($effect:ident),* $(,)?) => {

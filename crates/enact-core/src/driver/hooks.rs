@@ -1,4 +1,4 @@
-//! Functions of the user's that have a say in a run.
+//! Custom functions that affect a run.
 
 use std::error::Error as StdError;
 use std::fmt;

@@ -19,30 +19,30 @@ use crate::signature::Values;
 use crate::time::Timestamp;
 use crate::tool::{self, Tool, ToolSpec, Tools};
 
-/// A program of the user's that does the work of a predictor: gives the reply that a model would give.
+/// A custom program that replaces a predictor: it returns its outputs as a model's reply.
 pub(crate) type Program =
     dyn Fn(Values) -> Pin<Box<dyn Future<Output = Result<Reply, ModelError>> + Send>> + Send + Sync;
 
-/// Does the work of a run in this process: asks its models, runs its tools, applies the user's own
-/// functions, and tells whoever listens. The log lives in memory.
+/// Does the work of a run in this process: asks models, runs tools, calls custom functions, and notifies
+/// the listener. The log is kept in memory.
 #[derive(Default)]
 pub struct Local {
     pub(crate) models: HashMap<PredictorName, Arc<dyn LanguageModel>>,
-    /// Programs that do the work of predictors.
+    /// Programs that replace predictors.
     pub(crate) programs: HashMap<PredictorName, Arc<Program>>,
     pub(crate) tools: RwLock<Tools>,
-    /// Whether the tools were listed for the run.
+    /// Whether the tools have been listed for the run.
     pub(crate) is_listed: Mutex<bool>,
     pub(crate) cancellation: CancellationToken,
     /// Stops the loop without ending the run.
     pub(crate) interruption: CancellationToken,
     pub(crate) listener: Option<Listener>,
-    /// What was told of the last reply, until it is written down.
+    /// What was reported of the last reply, until it is logged.
     pub(super) writing: Mutex<Option<Writing>>,
     pub(crate) before_call: Option<BeforeCall>,
     pub(crate) after_call: Option<AfterCall>,
     pub(crate) condition: Option<Condition>,
-    /// What must not be told.
+    /// The secrets, which must not be reported.
     pub(crate) secrets: Secrets,
     /// The checks of arguments that are compiled already.
     pub(crate) schemas: Arc<Schemas>,
@@ -60,25 +60,25 @@ impl Local {
         }
     }
 
-    /// The tools as they are now.
+    /// The current tools.
     fn tools_now(&self) -> Tools {
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
         tools.clone()
     }
 
-    /// The tool of this name.
+    /// The tool with this name.
     pub(super) fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
         tools.get(name).cloned()
     }
 
-    /// Whether the tools are those that a log lists.
+    /// Whether the tools match those in a log.
     pub(crate) fn has_tools(&self, listed: &[ToolSpec]) -> bool {
         let tools = self.tools_now().specs().cloned().collect();
         matches!(redacted_tools(tools, &self.secrets), Ok(tools) if tools == listed)
     }
 
-    /// Whether a tool is the one that a log lists.
+    /// Whether a tool matches the one in a log.
     pub(super) fn is_tool(&self, tool: &ToolSpec, listed: &ToolSpec) -> bool {
         if tool.is_same_tool(listed) {
             return true;
@@ -87,7 +87,7 @@ impl Local {
         matches!(redacted, Ok(Some(redacted)) if redacted.is_same_tool(listed))
     }
 
-    /// Does something unless the run is stopped, in the time that is left.
+    /// Runs a future unless the run is stopped, within the remaining time.
     async fn unless_stopped<T>(
         &self,
         time: Option<Duration>,
@@ -177,14 +177,14 @@ impl Local {
         let is_known = *self.is_listed();
         let listed = match self.unless_stopped(time, tools.refreshed()).await? {
             Ok(refreshed) => refreshed,
-            // The run goes on with the tools that it has: a call of one that is gone says so.
+            // The run continues with the tools it has: a call of a missing one reports that.
             Err(error) => {
                 tracing::warn!(%error, "the tools could not be listed again");
                 tools.clone()
             }
         };
-        // The log, which may be that of another process, says what the run has. From then on it is
-        // what was listed that counts.
+        // The log, which may come from another process, determines the tools at first; after that, the
+        // listed tools count.
         if is_known && tools.specs().eq(listed.specs()) {
             return Ok(None);
         }
@@ -198,14 +198,14 @@ impl Local {
         Ok(Some(specs))
     }
 
-    /// Whether the tools are those of the log, and cannot change.
+    /// Whether the tools match the log, and can't change.
     pub(super) fn are_known(&self, run: &Run) -> bool {
         let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
         if tools.may_change() {
             return false;
         }
         let mut is_listed = self.is_listed();
-        // As they were when the agent was built.
+        // The tools at build time.
         *is_listed = *is_listed || tools.specs().eq(run.tools());
         *is_listed
     }
@@ -232,7 +232,7 @@ impl Effects for Local {
         }
     }
 
-    /// Tells whoever watches what was written down.
+    /// Reports records to the listener.
     fn append<'a>(
         &'a self,
         records: Vec<Record>,

@@ -1,19 +1,19 @@
-//! Driving a run: the loop, the door to the outside world, and what stands behind it.
+//! Drives a run: the loop, its interface to the outside world, and the implementation.
 //!
-//! [`drive`] does what the [core](crate::react) says comes next. Whatever that needs of the outside
+//! [`drive`] does what the [core](crate::react) says comes next. Everything that needs the outside
 //! world goes through one trait, [`Effects`]: asking models, running tools, writing the log, the clock.
 //! [`Local`] does it in this process; the other types of this module wrap effects:
 //!
 //! | type | what it adds |
 //! | --- | --- |
 //! | [`Stored`] | the log in a store, held by a lease |
-//! | [`Redacted`] | nothing with a secret in it is written down |
+//! | [`Redacted`] | keeps secrets out of everything that is written |
 //! | [`Traced`] | spans of requests and calls, for `tracing` |
 //!
-//! # An engine of your own
+//! # Write your own engine
 //!
-//! A durable engine implements [`Effects`] in a crate of its own, around the effects of a call or from
-//! scratch. This one counts what it is asked to write down:
+//! A durable engine implements [`Effects`] in its own crate, around the effects of a call or from scratch.
+//! This one counts the appended records:
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {

@@ -23,7 +23,7 @@ pub struct Redacted<E> {
 }
 
 impl<E: Effects> Redacted<E> {
-    /// Keeps these secrets out.
+    /// Sets the secrets to keep out.
     pub fn new(inner: E, secrets: Secrets) -> Self {
         Self { inner, secrets }
     }
@@ -45,8 +45,8 @@ impl<E: Effects> Effects for Redacted<E> {
         })
     }
 
-    /// Servers quote keys back to whoever sent a wrong one. And what is said about a reply that cannot
-    /// be read quotes parts of it: half a secret would not be found afterwards.
+    /// Servers quote a wrong key in their errors. Descriptions of an unparsable reply quote parts of it: part
+    /// of a secret would not be recognised afterwards.
     fn ask<'a>(&'a self, asking: Asking<'a>) -> Effect<'a, Answered> {
         Box::pin(async move {
             let Answered { outcome, took } = self.inner.ask(asking).await?;
@@ -126,6 +126,6 @@ pub(crate) fn redacted(event: Event, secrets: &Secrets) -> Result<Event, Error> 
 }
 
 pub(crate) fn cannot(error: serde_json::Error) -> Error {
-    let message = "an event cannot be told without a secret that is in it";
+    let message = "an event cannot be written without a secret in it";
     Error::new(ErrorKind::Misuse, message).with_source(error)
 }

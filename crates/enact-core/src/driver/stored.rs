@@ -7,12 +7,12 @@ use crate::error::Error;
 use crate::run::Record;
 use crate::run::store::{Lease, Store};
 
-/// Keeps the log of a run in a [`Store`], under a lease: no two processes write to one run.
+/// Stores the log of a run in a [`Store`], under a lease: only one process writes to a run.
 pub struct Stored<E> {
     inner: E,
     store: Arc<dyn Store>,
     lease: Lease,
-    /// Records that are written with the next ones.
+    /// Records that will be written with the next ones.
     held: Mutex<Vec<Record>>,
 }
 
@@ -27,7 +27,7 @@ impl<E: Effects> Stored<E> {
         }
     }
 
-    /// Makes records durable, and those that are held before them.
+    /// Makes records durable, including earlier ones that were held back.
     async fn keep(&self, records: &[Record]) -> Result<(), Stopped> {
         let mut held = std::mem::take(&mut *self.held());
         if held.is_empty() && records.is_empty() {

@@ -1,4 +1,4 @@
-//! The one place where tools are executed.
+//! The only place where tools are executed.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -18,7 +18,7 @@ use crate::react::ToolCall;
 use crate::run::{Call, Done, Observation, Run};
 use crate::tool::{Tool, ToolContext, ToolError, ToolOutput};
 
-/// How long a tool may take to let go of a call.
+/// How long a tool can take to release a call.
 const LETTING_GO: Duration = Duration::from_secs(10);
 
 impl Local {
@@ -168,7 +168,7 @@ fn context(local: &Local, run: &Run, planned: &ToolCall) -> ToolContext {
 
 async fn let_go(tool: &dyn Tool, context: ToolContext) {
     let work = AssertUnwindSafe(async { tool.abandon(context).await }).catch_unwind();
-    // Whoever does not manage it, or panics over it, has had the chance.
+    // A tool that times out or panics here has had its chance.
     let _ = tokio::time::timeout(LETTING_GO, work).await;
 }
 
@@ -201,7 +201,7 @@ fn failed(name: &str, error: &ToolError, failure: Failure) -> (Observation, Opti
     (observation, Some(failure))
 }
 
-/// What a panic said. Never where: the model has no use for paths.
+/// The message of a panic, without its location: models don't need paths.
 fn panic_text(panic: &(dyn Any + Send)) -> String {
     let said = panic
         .downcast_ref::<&str>()

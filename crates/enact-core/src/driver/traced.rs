@@ -1,4 +1,4 @@
-//! The spans of a run, for whoever listens with `tracing`: see [`crate::telemetry`].
+//! The spans of a run, for `tracing` subscribers: see [`crate::telemetry`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use crate::react::{RunState, ToolCall};
 use crate::run::{Call, PredictorName, Run};
 use crate::telemetry::*;
 
-/// The error type of work that was given up before it was over.
+/// The error type of abandoned work.
 const CANCELLED: &str = "cancelled";
 
-/// Whom a run asks, for the names in spans.
+/// The models of a run, for the names of spans.
 pub(crate) type Models = HashMap<PredictorName, Arc<dyn LanguageModel>>;
 
-/// Makes a span of each request to a model and of each call.
+/// Creates a span for each model request and each call.
 pub struct Traced<E> {
     inner: E,
     models: Models,
-    /// What spans with prompts, arguments and observations leave out; `None` for spans without these.
+    /// The secrets that spans with content leave out; `None` for spans without content.
     content: Option<Secrets>,
 }
 
@@ -67,7 +67,7 @@ impl<E: Effects> Traced<E> {
                 }
             }
             Err(error) => {
-                // Such a message holds neither a key nor a prompt.
+                // These messages contain neither a key nor a prompt.
                 span.record(STATUS_TEXT, error.to_string());
                 fail(&span, error.kind().as_str());
             }
@@ -84,7 +84,7 @@ impl<E: Effects> Effects for Traced<E> {
         }
     }
 
-    /// The spans of calls begin here, as siblings.
+    /// The spans of calls start here, as siblings.
     fn act<'a>(&'a self, run: &Run, calls: Vec<ToolCall>) -> Doing<'a> {
         if !is_heard() {
             return self.inner.act(run, calls);
@@ -126,7 +126,7 @@ fn record_done(span: &Span, acted: &Acted, content: Option<&Secrets>) {
     }
 }
 
-/// Work on a run, from a call or a resumption to its end or the next pause.
+/// The work on a run, from a call or a resumption to its end or the next pause.
 pub(crate) async fn in_span(
     state: &mut RunState,
     effects: &dyn Effects,
@@ -145,7 +145,7 @@ pub(crate) async fn in_span(
         );
     }
     let stop = within(span.clone(), super::drive(state, effects)).await;
-    // A resumed run has spent before.
+    // A resumed run has earlier usage.
     record_usage(&span, state.run().usage().since(before));
     if let (Some(paid), Some(cost)) = (paid, state.run().cost()) {
         span.record(COST, cost - paid);
@@ -169,7 +169,7 @@ pub(crate) async fn in_span(
     stop
 }
 
-/// Whether anybody listens. What spans say is put together only then.
+/// Whether there is a subscriber. Fields are only computed for one.
 pub(crate) fn is_heard() -> bool {
     tracing::enabled!(target: TARGET, tracing::Level::INFO)
 }
@@ -260,7 +260,7 @@ fn fail(span: &Span, kind: &str) {
     span.record(STATUS, "ERROR");
 }
 
-/// Does work inside its span. Work that is dropped before it is over is marked as given up.
+/// Runs a future in its span. If it is dropped before it finishes, the span is marked as abandoned.
 async fn within<F: Future>(span: Span, work: F) -> F::Output {
     let mut watch = GivenUp(Some(span.clone()));
     let done = work.instrument(span).await;
@@ -285,7 +285,7 @@ fn record_usage(span: &Span, usage: Usage) {
     span.record(REASONING_TOKENS, count(usage.reasoning_tokens));
 }
 
-/// The bridge to OpenTelemetry knows no other numbers.
+/// The bridge to OpenTelemetry supports no other number types.
 fn count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -308,7 +308,7 @@ fn output_type(format: &ResponseFormat) -> &'static str {
 fn server(url: &str) -> Option<(&str, u16)> {
     let (scheme, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
-    // Whatever stands before an `@` is not for others to see.
+    // Anything before an `@` is private.
     let place = authority.rsplit('@').next()?;
     let usual = if scheme == "https" { 443 } else { 80 };
     match place.rsplit_once(':') {

@@ -1,4 +1,4 @@
-//! What whoever watches a run is told while it happens.
+//! Updates for listeners, while a run is in progress.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,71 +10,71 @@ use serde_json::Value;
 use crate::adapter::Piece;
 use crate::run::{PredictorName, Record, TraceStep};
 
-/// Something that happened in a run just now.
+/// An event of a run in progress.
 ///
-/// A piece, the thought of a step or an output, comes in [`Writing`](Self::Writing) while the model
-/// writes it, and ends in one [`Written`](Self::Written). What was told of a reply that could not be
-/// read, or turned out to say something else, is [taken back](Self::TakenBack): the texts since then
-/// are the value. Outputs that are no text come as JSON.
+/// A piece, which is the thought of a step or an output, arrives in [`Writing`](Self::Writing) while the
+/// model writes it, and ends with one [`Written`](Self::Written). Text from a reply that turned out to be
+/// unreadable or different is [taken back](Self::TakenBack): the texts since then are the value. Outputs
+/// other than text arrive as JSON.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "update", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Update {
-    /// An event was written down.
+    /// An event was logged.
     Recorded {
-        /// Which.
+        /// The record.
         record: Box<Record>,
     },
-    /// A step is over, with all that it did.
+    /// A step is complete, with all of its actions.
     StepFinished {
-        /// What it was.
+        /// The step.
         step: Box<TraceStep>,
     },
-    /// The model writes more of a piece.
+    /// The model wrote more of a piece.
     Writing {
-        /// Of what.
+        /// The piece.
         piece: Piece,
-        /// What comes after what was told.
+        /// The text to append.
         text: String,
     },
-    /// A piece is whole.
+    /// A piece is complete.
     Written {
-        /// Which.
+        /// The piece.
         piece: Piece,
-        /// What it is.
+        /// Its value.
         value: Value,
     },
-    /// What was told of a piece does not count.
+    /// The text of a piece so far is invalid.
     TakenBack {
-        /// Of which.
+        /// The piece.
         piece: Piece,
     },
     /// A model is being asked.
     Asking {
-        /// On behalf of whom.
+        /// The predictor.
         predictor: PredictorName,
     },
-    /// A running tool reports how far it is.
+    /// A running tool reports progress.
     Progress {
-        /// Which call.
+        /// The call.
         call_id: String,
-        /// In the tool's words.
+        /// The tool's message.
         message: String,
     },
 }
 
-/// A function that is told of every update. If it panics, the run goes on.
+/// A listener for updates. If it panics, the run continues.
 #[derive(Clone)]
 pub struct Listener(Arc<dyn Fn(&Update) + Send + Sync>);
 
 impl Listener {
-    /// Calls this function.
+    /// Creates a listener that calls this function.
     pub fn new(function: impl Fn(&Update) + Send + Sync + 'static) -> Self {
         Self(Arc::new(function))
     }
 
     pub(crate) fn tell(&self, update: &Update) {
-        // A listener must not be able to end a run: its panic is its own.
+        // A listener must not end a run, so its panic is ignored.
         let _ = catch_unwind(AssertUnwindSafe(|| (self.0)(update)));
     }
 }

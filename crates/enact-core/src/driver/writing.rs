@@ -1,8 +1,8 @@
-//! What a model writes, told while it writes it.
+//! Reports what a model writes, while it writes it.
 //!
-//! An adapter reads along as well as it can; what a reply says is known when it is whole. So every
-//! piece is settled then: what is missing is told, and what was told wrongly is taken back. Whoever
-//! puts the texts of a piece together since it was last taken back has its value.
+//! Live reading by an adapter is approximate; the complete reply decides. So every piece is settled at the
+//! end: missing text is reported, and wrong text is taken back. The texts of a piece since it was last
+//! taken back are its value.
 
 use futures_util::StreamExt as _;
 use serde_json::Value;
@@ -13,19 +13,19 @@ use crate::model::{Chunk, LanguageModel, ModelError, Reply, ReplyBuilder, Reques
 use crate::run::Replied;
 use crate::signature::{Values, plain_text};
 
-/// Tells what one reply says while it is written.
+/// Reports a reply while it is written.
 pub(super) struct Writing {
     listener: Listener,
     secrets: Secrets,
     told: Vec<Told>,
 }
 
-/// What is known of a piece.
+/// The state of a piece.
 struct Told {
     piece: Piece,
     /// What the model wrote.
     written: String,
-    /// What was told of it, without secrets.
+    /// What has been reported, without secrets.
     told: String,
 }
 
@@ -38,7 +38,7 @@ impl Writing {
         }
     }
 
-    /// Asks for a reply and tells of it while it comes.
+    /// Requests a reply and reports it as it arrives.
     pub(super) async fn ask(
         &mut self,
         model: &dyn LanguageModel,
@@ -61,7 +61,7 @@ impl Writing {
         builder.finish()
     }
 
-    /// Settles what was told by what the reply turned out to be.
+    /// Corrects what was reported according to the complete reply.
     pub(super) fn settle(mut self, replied: &Replied) {
         let thought = replied.stepped().map(|_| replied.thought().trim());
         let thought = thought.filter(|thought| !thought.is_empty());
@@ -91,7 +91,7 @@ impl Writing {
         self.take_back();
     }
 
-    /// Tells more of a piece, but not what may yet turn out to be a secret.
+    /// Reports more of a piece, except what may turn out to be a secret.
     fn tell(&mut self, piece: &Piece, text: &str) {
         if text.is_empty() {
             return;
@@ -112,7 +112,7 @@ impl Writing {
             known.written.push_str(text);
             let shown = &known.written[..self.secrets.showable(&known.written)];
             let shown = self.secrets.redact(shown);
-            // What was held back does not begin before what was told.
+            // What was held back doesn't start before what was reported.
             shown.get(known.told.len()..).unwrap_or_default().to_owned()
         };
         if more.is_empty() {
@@ -125,7 +125,7 @@ impl Writing {
         });
     }
 
-    /// What was told and not settled does not count.
+    /// Text that was reported but not settled is invalid.
     fn take_back(&mut self) {
         for Told { piece, .. } in self.told.drain(..) {
             self.listener.tell(&Update::TakenBack { piece });
@@ -138,7 +138,7 @@ fn named(outputs: &Values) -> impl Iterator<Item = (Piece, Value)> {
     outputs.map(|(name, value)| (Piece::Output(name.clone()), value.clone()))
 }
 
-/// A reply that never becomes whole is taken back.
+/// Takes back a reply that never completes.
 impl Drop for Writing {
     fn drop(&mut self) {
         self.take_back();

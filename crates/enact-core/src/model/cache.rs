@@ -1,4 +1,4 @@
-//! Keeping replies, to give them again to the same request.
+//! Caches replies, to reuse them for identical requests.
 
 use std::collections::HashMap;
 use std::fs::OpenOptions;
@@ -17,13 +17,13 @@ use super::{
     Secrets, Usage, write_reply,
 };
 
-/// A model whose replies are kept: the same request gets the same reply, and nobody is asked.
+/// A model with a cache: identical requests get the same reply, without asking the model.
 ///
-/// Two requests are the same when the model, its address, the messages, the tools and all options
-/// are. Only whole replies are kept, never failures. A reply from the cache costs nothing: its
+/// Two requests are identical if the model, its address, the messages, the tools and all options
+/// match. Only complete replies are cached, never failures. A cached reply costs nothing: its
 /// usage is zero, and [`Reply::answered_by`] is [`ANSWERED_BY_CACHE`].
 ///
-/// Meant for tests, evaluations and work on prompts. An agent that is asked the same question
+/// Intended for tests, evaluations and work on prompts. An agent that is asked the same question
 /// twice gives the same answer twice, however high the temperature is.
 ///
 /// ```
@@ -50,7 +50,7 @@ enum Place {
 }
 
 impl<M> Cached<M> {
-    /// Keeps replies for as long as this value and its clones live.
+    /// Caches replies as long as this value and its clones exist.
     pub fn in_memory(model: M) -> Self {
         Self {
             model,
@@ -59,12 +59,12 @@ impl<M> Cached<M> {
         }
     }
 
-    /// Keeps replies in a folder, a file each, named after the request. The folder is made if it
-    /// is not there. The files hold what the model said, in plain text, and only their owner can read
-    /// them; keep secrets out of them with [`Cached::with_secrets`].
+    /// Caches replies in a directory, in one file per request. The directory is created if it doesn't
+    /// exist. The files contain replies as plain text, and only their owner can read them; keep secrets
+    /// out of them with [`Cached::with_secrets`].
     ///
     /// # Errors
-    /// When there is no such folder and it cannot be made.
+    /// If the directory cannot be created.
     pub fn in_folder(model: M, folder: impl Into<PathBuf>) -> io::Result<Self> {
         let folder = folder.into();
         private::create_folder(&folder)?;
@@ -75,14 +75,14 @@ impl<M> Cached<M> {
         })
     }
 
-    /// The same without these secrets in what is kept: where one was, a reply that is given again says
-    /// `[redacted]`.
+    /// Removes these secrets from the cache: a reused reply contains `[redacted]`
+    /// instead.
     #[must_use]
     pub fn with_secrets(self, secrets: Secrets) -> Self {
         Self { secrets, ..self }
     }
 
-    /// The model that is asked for what is not kept.
+    /// The model that answers uncached requests.
     pub fn inner(&self) -> &M {
         &self.model
     }
@@ -101,7 +101,7 @@ impl Place {
                 private::tighten(&kept, &path);
                 let mut text = Vec::new();
                 kept.read_to_end(&mut text).ok()?;
-                // What cannot be read is asked for again, and replaced.
+                // An unreadable file is replaced by a new reply.
                 serde_json::from_slice(&text).ok()
             }
         }
@@ -115,8 +115,8 @@ impl Place {
             }
             Self::Folder(folder) => {
                 if let Err(error) = write(folder, &key, reply) {
-                    // The reply is there all the same; the next request pays again.
-                    tracing::warn!(%error, "a reply could not be kept in the cache");
+                    // The reply is still returned; the next request asks the model again.
+                    tracing::warn!(%error, "a reply could not be written to the cache");
                 }
             }
         }
@@ -127,7 +127,7 @@ fn file(folder: &Path, key: &str) -> PathBuf {
     folder.join(format!("{key}.json"))
 }
 
-/// Writes a file that is there as a whole or not at all.
+/// Writes a file atomically.
 fn write(folder: &Path, key: &str, reply: &Reply) -> io::Result<()> {
     let unfinished = folder.join(format!("{key}.{}.part", uuid::Uuid::now_v7()));
     let mut out = private::open(OpenOptions::new().write(true).create_new(true), &unfinished)?;
@@ -136,7 +136,7 @@ fn write(folder: &Path, key: &str, reply: &Reply) -> io::Result<()> {
     std::fs::rename(&unfinished, file(folder, key))
 }
 
-/// What makes a request this one, in one short text.
+/// A short key that identifies a request.
 fn key(model: &dyn LanguageModel, request: &Request) -> String {
     let mut all = canonical(request);
     let info = model.info();
@@ -144,7 +144,7 @@ fn key(model: &dyn LanguageModel, request: &Request) -> String {
     all.insert("base_url".to_owned(), json!(info.base_url));
     all.insert("model".to_owned(), json!(info.name));
     let mut all = Value::Object(all);
-    // The order of keys does not count.
+    // The order of keys doesn't matter.
     all.sort_all_objects();
     let bytes = Sha256::digest(all.to_string());
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -158,7 +158,7 @@ impl<M: LanguageModel> LanguageModel for Cached<M> {
     fn stream(&self, request: Request) -> ReplyStream<'_> {
         let key = key(&self.model, &request);
         if let Some(reply) = self.place.find(&key) {
-            // It may have been kept before the secret was known to be one.
+            // It may have been cached before the secret was known.
             let mut reply = reply.redacted(&self.secrets);
             reply.answered_by = Some(ANSWERED_BY_CACHE.to_owned());
             reply.usage = Usage::default();

@@ -1,10 +1,10 @@
-//! What makes a request this one, as plain JSON.
+//! The identity of a request, as plain JSON.
 
 use serde_json::{Map, Value, json};
 
 use super::Request;
 
-/// All that a model is asked, in one form: two requests are the same when these are equal.
+/// The canonical form of a request: two requests are identical if these are equal.
 pub(super) fn canonical(request: &Request) -> Map<String, Value> {
     let messages: Vec<_> = request.prompt.iter().collect();
     let parts = [

@@ -1,5 +1,5 @@
-//! Replies that would have no end are cut off: a small model that falls into a loop would write until
-//! its length limit, a broken server for ever, and hold a run for as long.
+//! Cuts off endless replies: a small model in a loop would write until its length limit, a broken
+//! server forever, and block the run.
 
 use std::collections::VecDeque;
 
@@ -8,19 +8,19 @@ use futures_util::{StreamExt as _, stream};
 use super::repetition::{CUT_AFTER, Channel, Tail};
 use super::{Chunk, FinishReason, ModelError, Reply, ReplyBuilder, ReplyStream, Usage, read_reply};
 
-/// How many tool calls a reply holds at most.
+/// The maximum number of tool calls in a reply.
 pub const MAX_CALLS: usize = 128;
-/// How many bytes a reply holds at most, whatever was asked for.
+/// The maximum size of a reply in bytes, whatever was requested.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
-/// How many bytes a reply may always hold: bounds of tokens do not count everything.
+/// The size in bytes that is always allowed: token limits don't count everything.
 const FEWEST_BYTES: usize = 64 * 1024;
 /// More bytes than a token has in any text.
 const BYTES_OF_TOKEN: usize = 32;
-/// What goes back to the provider unread has names and marks around it.
+/// Data that goes back to the provider unchanged is surrounded by names and punctuation.
 const OPAQUE_FACTOR: usize = 4;
 
-/// How many bytes of text, reasoning and calls a reply holds at most when it may have this many tokens:
-/// 32 for each, from 64 KiB up to 4 MiB.
+/// The maximum size in bytes of text, reasoning and calls in a reply with this token limit:
+/// 32 per token, from 64 KiB up to 4 MiB.
 ///
 /// ```
 /// use enact::model::max_reply_bytes;
@@ -36,7 +36,7 @@ pub fn max_reply_bytes(max_tokens: Option<u32>) -> usize {
     })
 }
 
-/// Cuts a reply off that would have no end:
+/// Cuts off an endless reply:
 ///
 /// - It repeats itself: the last 3,000 characters of its text, its reasoning or its calls are one text
 ///   of at most 300 characters over and over, or the last 12,000 are one of at most 2,000, and more of
@@ -44,11 +44,11 @@ pub fn max_reply_bytes(max_tokens: Option<u32>) -> usize {
 ///   [`MAX_CALLS`] calls. It ends with [`Chunk::Repeats`].
 /// - It is longer than `max_bytes`; see [`max_reply_bytes`].
 ///
-/// Either way it ends with [`FinishReason::Length`]. What it cost is estimated from its bytes and those
+/// In both cases it ends with [`FinishReason::Length`]. Its usage is estimated from its size and that
 /// of the prompt, because providers report usage at the end.
 ///
-/// For those who write clients: every client of enact does this to its replies. It lets others run
-/// between chunks, so that a reply which is always ready holds up no clock and no cancellation.
+/// For authors of clients: every client in enact does this. It yields between chunks, so that a reply
+/// which is always ready doesn't delay timers and cancellation.
 pub fn cut_endless(
     reply: ReplyStream<'_>,
     prompt_bytes: usize,
@@ -65,8 +65,8 @@ pub fn cut_endless(
     Box::pin(stream::unfold(watched, Watched::next))
 }
 
-/// The reply that these chunks make up, cut off as [`cut_endless`] does. For clients that get a reply in
-/// one piece: it is looked at chunk by chunk only if it could be cut off at all.
+/// Combines chunks into a reply, cut off as by [`cut_endless`]. For clients that receive replies as a
+/// whole: they are only inspected chunk by chunk if they could be cut off at all.
 pub async fn whole_reply(
     chunks: VecDeque<Chunk>,
     prompt_bytes: usize,
@@ -81,7 +81,7 @@ pub async fn whole_reply(
     read_reply(cut_endless(chunks, prompt_bytes, max_bytes)).await
 }
 
-/// Whether nothing of a reply can be cut off: it is short, and has come to its end.
+/// Whether nothing of a reply can be cut off: it is short and complete.
 fn is_ordinary(chunks: &VecDeque<Chunk>, max_bytes: usize) -> bool {
     let mut bytes = 0;
     let is_short = |chunk: &Chunk| match chunk {
@@ -136,7 +136,7 @@ impl Watched<'_> {
             Chunk::Text(text) => self.take(Channel::Text, &[text], 0),
             Chunk::Reasoning(text) => self.take(Channel::Reasoning, &[text], 0),
             Chunk::Call { index, .. } if *index >= MAX_CALLS => Some(Cut::Repeats),
-            // All calls in a row: the same call can be written over and over, too, under other ids.
+            // All calls together: the same call can also be repeated with other ids.
             Chunk::Call {
                 id,
                 name,
@@ -152,7 +152,7 @@ impl Watched<'_> {
                 let most = self.max_bytes.saturating_mul(OPAQUE_FACTOR);
                 (bytes > most).then_some(Cut::TooLong)
             }
-            // It had no time to be cut off, but it is no less repetition.
+            // It ended before it was cut off, but it is still a repetition.
             Chunk::Finish(FinishReason::Length) if self.tail.repeats() => {
                 self.ready.push_back(chunk);
                 return Some((Ok(Chunk::Repeats), self));
@@ -173,8 +173,8 @@ impl Watched<'_> {
         }
     }
 
-    /// Takes more of the reply, unless it has to be cut off before. `unread` bytes belong to it that
-    /// say nothing.
+    /// Processes more of the reply, unless it has to be cut off first. `unread` bytes contribute to the
+    /// size only.
     fn take(&mut self, channel: Channel, texts: &[&str], unread: usize) -> Option<Cut> {
         let bytes = unread + texts.iter().map(|text| text.len()).sum::<usize>();
         if bytes == 0 {
@@ -193,7 +193,7 @@ impl Watched<'_> {
         None
     }
 
-    /// Ends the reply before this chunk, or in the middle of it if it is too long.
+    /// Ends the reply before this chunk, or within it if the reply is too long.
     fn cut_off(&mut self, cut: Cut, mut chunk: Chunk) {
         self.reply = None;
         let room = self.max_bytes.saturating_sub(self.written_bytes);

@@ -1,4 +1,4 @@
-//! How asking a model can fail.
+//! Errors of model requests.
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -9,40 +9,40 @@ use strum::IntoStaticStr;
 
 use super::secrets::Secrets;
 
-/// What went wrong with a model request.
+/// The kind of a [`ModelError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, Serialize, Deserialize)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The key is missing, wrong, or not allowed to do this.
+    /// The key is missing or wrong, or lacks a permission.
     Authentication,
-    /// There is no such model, or no such address.
+    /// The model or the address doesn't exist.
     NotFound,
-    /// The prompt does not fit into the model's context.
+    /// The prompt doesn't fit into the model's context.
     ContextLength,
     /// Too many requests; see [`ModelError::retry_after`].
     RateLimit,
     /// The provider failed.
     Server,
-    /// No connection, or it broke.
+    /// The connection failed or broke.
     Connection,
     /// The reply took too long.
     Timeout,
-    /// The provider refused the content.
+    /// The provider's content filter stopped the request or reply.
     ContentFilter,
-    /// The provider refused the request as malformed.
+    /// The provider rejected the request as malformed.
     InvalidRequest,
-    /// The provider takes no tools with this model, or not in the way they were asked for.
+    /// The provider doesn't accept tools for this model, or not in the form that was sent.
     ToolsRefused,
-    /// The provider does not hold this model to a response format, or not to this one.
+    /// The provider doesn't enforce this response format for this model.
     FormatRefused,
-    /// The reply was not what the protocol promises.
+    /// The reply violates the protocol.
     Protocol,
 }
 
 impl ModelErrorKind {
-    /// Whether the same request may succeed later.
+    /// Whether the same request can succeed later.
     pub fn is_retryable(self) -> bool {
         matches!(
             self,
@@ -50,8 +50,8 @@ impl ModelErrorKind {
         )
     }
 
-    /// Whether another model may answer what this one did not. What a provider refuses for its
-    /// content is not carried from door to door.
+    /// Whether another model may answer. A request that was rejected for its content is not sent to
+    /// other models.
     pub fn may_spare_others(self) -> bool {
         !matches!(self, Self::ContentFilter)
     }
@@ -62,7 +62,7 @@ impl ModelErrorKind {
     }
 }
 
-/// A model request failed. The message never holds a key or a prompt.
+/// A failed model request. The message never contains a key or a prompt.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {
@@ -74,7 +74,7 @@ pub struct ModelError {
 }
 
 impl ModelError {
-    /// An error of a kind, with a message that says what to do.
+    /// Creates an error with a message that says what to do.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -85,35 +85,35 @@ impl ModelError {
         }
     }
 
-    /// The same, to be retried no sooner than after this long.
+    /// Sets how long to wait before a retry.
     #[must_use]
     pub fn with_retry_after(mut self, delay: Duration) -> Self {
         self.retry_after = Some(delay);
         self
     }
 
-    /// The same, with the HTTP status.
+    /// Sets the HTTP status.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
         self.status = Some(status);
         self
     }
 
-    /// The same, caused by another error.
+    /// Sets the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
         self.source = Some(std::sync::Arc::new(source));
         self
     }
 
-    /// The same, with something added to its message.
+    /// Adds a note to the message.
     #[must_use]
     pub fn with_note(mut self, note: &str) -> Self {
         self.message = format!("{}; {note}", self.message);
         self
     }
 
-    /// The same without secrets. A cause that tells one is not passed on.
+    /// Removes secrets. A cause that contains one is dropped.
     #[must_use]
     pub(crate) fn redacted(mut self, secrets: &Secrets) -> Self {
         if let Cow::Owned(message) = secrets.redact(&self.message) {
@@ -131,12 +131,12 @@ impl ModelError {
         self
     }
 
-    /// What went wrong.
+    /// The kind of error.
     pub fn kind(&self) -> ModelErrorKind {
         self.kind
     }
 
-    /// How long the provider asked to wait.
+    /// How long the provider asks to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
@@ -146,7 +146,7 @@ impl ModelError {
         self.status
     }
 
-    /// Whether the same request may succeed later.
+    /// Whether the same request can succeed later.
     pub fn is_retryable(&self) -> bool {
         self.kind.is_retryable()
     }

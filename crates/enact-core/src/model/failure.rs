@@ -1,7 +1,7 @@
-//! What went wrong, in words that say what to do, without the secrets that were involved.
+//! Error messages that say what to do, without the secrets involved.
 //!
-//! For those who write clients: every client of enact tells failures with [`Failures`], so that
-//! they have the same kinds and the same words whatever the provider.
+//! For authors of clients: all clients in enact create errors with [`Failures`], so that kinds and
+//! messages are the same for all providers.
 
 mod words;
 
@@ -12,9 +12,9 @@ use serde_json::Value;
 pub use self::words::{KeyOrigin, Words};
 use super::{ModelError, ModelErrorKind, Request, ResponseFormat};
 
-/// How much of a server's own words is repeated.
+/// The maximum length of a quote from the server.
 const MAX_EXCERPT_CHARACTERS: usize = 300;
-/// Shorter texts are no secrets, and replacing them would garble the message.
+/// Shorter texts are not secrets, and replacing them would garble the message.
 const MIN_SECRET_LENGTH: usize = 4;
 
 const CONTEXT_LENGTH_WORDS: [&str; 13] = [
@@ -38,7 +38,7 @@ const CONTENT_FILTER_WORDS: [&str; 4] = [
     "responsibleaipolicyviolation",
     "content management policy",
 ];
-/// What a server calls the form of a reply, when it refuses it.
+/// Words for the response format in rejections.
 const FORMAT_WORDS: [&str; 8] = [
     "response_format",
     "response format",
@@ -50,7 +50,7 @@ const FORMAT_WORDS: [&str; 8] = [
     "grammar",
 ];
 const TOOL_WORDS: [&str; 3] = ["tool", "function call", "functions"];
-/// How servers say that they do not do a thing at all, rather than that it was done wrongly.
+/// Phrases for something that isn't supported at all, rather than used wrongly.
 const REFUSING_WORDS: [&str; 14] = [
     "not support",
     "n't support",
@@ -67,17 +67,17 @@ const REFUSING_WORDS: [&str; 14] = [
     "no tool support",
     "not implemented",
 ];
-/// Not "exceeded your current quota": some providers say that of a limit per minute.
+/// Without "exceeded your current quota": some providers use that for a limit per minute.
 const QUOTA_WORDS: [&str; 2] = ["insufficient_quota", "insufficient balance"];
 
-/// Which limit of [`Timeouts`](super::Timeouts) ran out.
+/// The limit of [`Timeouts`](super::Timeouts) that was exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// Until the connection stood.
+    /// Until the connection is established.
     Connect,
-    /// Until the reply began.
+    /// Until the first byte of the reply.
     FirstByte,
-    /// Between two pieces of the reply.
+    /// Between two parts of the reply.
     Idle,
     /// For the whole request.
     Total,
@@ -91,7 +91,7 @@ pub struct Failures<'a> {
     words: Words<'a>,
     key: Option<KeyOrigin<'a>>,
     secrets: &'a [&'a str],
-    /// What a server that gives no reason is thought to refuse.
+    /// What a server probably rejects if it gives no reason.
     suspect: Option<ModelErrorKind>,
 }
 
@@ -115,8 +115,8 @@ impl<'a> Failures<'a> {
         }
     }
 
-    /// The same about this request: of a server that refuses it without a word it is thought that it
-    /// takes no tools, or no response format where there are none.
+    /// Sets the request: a server that rejects it without a reason probably doesn't support tools, or
+    /// the response format if there are no tools.
     #[must_use]
     pub fn about(self, request: &Request) -> Self {
         let suspect = match (request.tools.is_empty(), &request.response_format) {
@@ -127,8 +127,8 @@ impl<'a> Failures<'a> {
         Self { suspect, ..self }
     }
 
-    /// The server answered with a status other than success.
-    /// `wait` is how long it asked to [wait](retry_after).
+    /// The server responded with an error status.
+    /// `wait` is how long it asks to [wait](retry_after).
     pub fn status(&self, status: u16, wait: Option<Duration>, body: &[u8]) -> ModelError {
         let text = String::from_utf8_lossy(body);
         let report = match serde_json::from_str::<Value>(&text) {
@@ -151,7 +151,7 @@ impl<'a> Failures<'a> {
         }
     }
 
-    /// The server reported a failure inside a reply: its error object.
+    /// The server reported an error inside a reply: its error object.
     pub fn reported(&self, error: &Value) -> ModelError {
         let report = Report::read(error);
         self.classify(report.status().unwrap_or(500), "", &report)
@@ -162,7 +162,7 @@ impl<'a> Failures<'a> {
         ModelError::new(ModelErrorKind::ContentFilter, self.stopped_by_filter())
     }
 
-    /// The reply breaks the protocol.
+    /// The reply violates the protocol.
     pub fn protocol(&self, what: &str) -> ModelError {
         let message = format!(
             "the reply of `{}` {what}; check that the base URL is that of {}",
@@ -171,13 +171,13 @@ impl<'a> Failures<'a> {
         ModelError::new(ModelErrorKind::Protocol, message)
     }
 
-    /// The reply is not JSON; these are its words.
+    /// The reply is not JSON; the message quotes it.
     pub fn not_json(&self, body: &[u8]) -> ModelError {
         let said = self.said(&String::from_utf8_lossy(body));
         self.protocol(&format!("is not JSON{said}"))
     }
 
-    /// What to say when the connection could not be made or broke, for this cause.
+    /// The message for a connection that failed or broke, for this cause.
     pub fn connection(&self, is_made: bool, cause: &str) -> String {
         let (what, to_do) = if is_made {
             ("lost the connection to", "try again")
@@ -191,7 +191,7 @@ impl<'a> Failures<'a> {
         format!("{what} `{}` ({cause}): {to_do}", self.base_url)
     }
 
-    /// A limit ran out.
+    /// A time limit was exceeded.
     pub fn timeout(&self, limit: Limit, after: Option<Duration>) -> ModelError {
         let base_url = self.base_url;
         let within = after.map_or_else(String::new, |after| format!(" within {after:?}"));
@@ -221,19 +221,19 @@ impl<'a> Failures<'a> {
         format!("the content filter of `{base_url}` stopped the reply: change what is asked")
     }
 
-    /// The error for a status, or for what a failure inside a reply amounts to. `told` shows the
-    /// status where there was one.
+    /// The error for a status, or for the equivalent failure inside a reply. `told` shows the
+    /// status if there was one.
     fn classify(&self, status: u16, told: &str, report: &Report) -> ModelError {
         let Self {
             model, base_url, ..
         } = self;
         let is_refusal = (400..500).contains(&status) && status != 429;
-        // Some servers answer 404 or 500 where others answer 400.
+        // Some servers use 404 or 500 where others use 400.
         let may_refuse = matches!(status, 400 | 404 | 405 | 415 | 422 | 500 | 501);
         let refuses_tools = report.mentions(&TOOL_WORDS) && report.mentions(&REFUSING_WORDS);
         use ModelErrorKind as Kind;
         let (kind, message) = match status {
-            // Some servers answer 500 to a prompt that is too long.
+            // Some servers use 500 for a prompt that is too long.
             _ if (is_refusal || status == 500) && report.mentions(&CONTEXT_LENGTH_WORDS) => (
                 Kind::ContextLength,
                 format!(
@@ -295,7 +295,7 @@ impl<'a> Failures<'a> {
         ModelError::new(kind, message + &self.said(&report.message))
     }
 
-    /// What to say of a server that takes no tools, or holds the model to no schema.
+    /// The message for a server that doesn't support tools, or doesn't enforce a schema.
     fn refused(&self, kind: ModelErrorKind, told: &str) -> String {
         let Self {
             model, base_url, ..
@@ -330,13 +330,13 @@ impl<'a> Failures<'a> {
         }
     }
 
-    /// The server's own words, bounded, on one line and without secrets.
+    /// A quote from the server: truncated, on one line and without secrets.
     fn said(&self, message: &str) -> String {
         let words: Vec<String> = self
             .redact(message)
             .split(|character: char| character.is_whitespace() || character.is_control())
             .filter(|word| !word.is_empty())
-            // Some servers quote the key with its middle starred out; that is still too much.
+            // Some servers quote the key with its middle masked; that is still too much.
             .map(|word| match word.contains("***") {
                 true => "[redacted]".to_owned(),
                 false => word.to_owned(),
@@ -348,8 +348,8 @@ impl<'a> Failures<'a> {
         }
         let mut excerpt: String = line.chars().take(MAX_EXCERPT_CHARACTERS).collect();
         if excerpt.len() < line.len() {
-            // Between words: half of one may be half of a secret that is not known here, but redacted
-            // by whoever passes the message on.
+            // Between words: part of a word may be part of a secret that is unknown here, but redacted
+            // by the caller.
             excerpt.truncate(excerpt.rfind(' ').map_or(0, |space| space + 1));
             excerpt.push('…');
         }
@@ -367,11 +367,11 @@ impl<'a> Failures<'a> {
     }
 }
 
-/// What a server says about a failure.
+/// What a server reports about a failure.
 #[derive(Debug, Default)]
 struct Report {
     message: String,
-    /// Code, type and message in lower case: where the telling words are.
+    /// Code, type and message in lower case, for classification.
     words: String,
     code: Option<u16>,
 }
@@ -420,7 +420,7 @@ impl Report {
         words.iter().any(|word| self.words.contains(word))
     }
 
-    /// The status that the failure would have had, had it come before the reply began.
+    /// The status that the failure would have had before the reply started.
     fn status(&self) -> Option<u16> {
         if let Some(code) = self.code.filter(|code| (400..600).contains(code)) {
             return Some(code);
@@ -445,7 +445,7 @@ impl Report {
     }
 }
 
-/// How long the server asks to wait: milliseconds, seconds or a date.
+/// How long the server asks to wait: in milliseconds, seconds or as a date.
 /// `header` looks up a header of the reply.
 pub fn retry_after<'h>(header: impl Fn(&str) -> Option<&'h str>) -> Option<Duration> {
     let text = |name: &str| header(name).map(str::trim);

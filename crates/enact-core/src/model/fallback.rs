@@ -1,4 +1,4 @@
-//! Asking another model when one fails.
+//! Falls back to another model if one fails.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use super::{
     Chunk, LanguageModel, ModelError, ModelErrorKind, ModelInfo, ReplyStream, Request, write_reply,
 };
 
-/// A list of models, of which the later ones are asked when the earlier ones fail.
+/// A list of models: later ones are asked if earlier ones fail.
 ///
-/// Every request begins with the first model. A failure leads to the next one unless the content
-/// was refused. When no model answers, the last error is returned and names the others; if a
-/// prompt was too long for one of them, that is the error, because a shorter prompt may do.
+/// Every request starts with the first model. Any failure leads to the next one, unless the content
+/// was rejected. If all models fail, the last error is returned and mentions the others; if a prompt
+/// was too long for one of them, that error is returned, because a shorter prompt may work.
 ///
-/// It has the name, the provider and the address of the first model, and can do what all of them
-/// can. A reply of another model says so: [`Reply::answered_by`](super::Reply::answered_by).
-/// Before another model is asked the stream carries a [`Chunk::Restart`].
+/// It has the name, provider and address of the first model, and the capabilities that all of them
+/// share. A reply of another model is marked: [`Reply::answered_by`](super::Reply::answered_by).
+/// Before another model is asked, the stream contains a [`Chunk::Restart`].
 ///
-/// Retries belong inside: `Fallback::new(Retrying::new(a)).or(Retrying::new(b))`.
+/// Put retries inside: `Fallback::new(Retrying::new(a)).or(Retrying::new(b))`.
 ///
 /// ```
 /// use enact::model::{Fallback, LanguageModel, ModelErrorKind, ScriptedModel, fail, say};
@@ -36,7 +36,7 @@ pub struct Fallback {
 }
 
 impl Fallback {
-    /// The model that is asked first.
+    /// Creates a list with the first model.
     pub fn new(first: impl LanguageModel + 'static) -> Self {
         Self {
             first: Arc::new(first),
@@ -44,7 +44,7 @@ impl Fallback {
         }
     }
 
-    /// The same with one more model, which is asked when those before it failed.
+    /// Adds a model, which is asked if those before it failed.
     #[must_use]
     pub fn or(mut self, next: impl LanguageModel + 'static) -> Self {
         self.others.push(Arc::new(next));
@@ -52,14 +52,14 @@ impl Fallback {
     }
 }
 
-/// The error that helps most, with a word on the others.
+/// The most helpful error, with a note on the others.
 fn told(mut failures: Vec<(&str, ModelError)>) -> ModelError {
     let too_long = |(_, error): &(&str, ModelError)| error.kind() == ModelErrorKind::ContextLength;
     let last = failures.len().saturating_sub(1);
     let chosen = failures.iter().position(too_long).unwrap_or(last);
     let (_, error) = failures.remove(chosen);
     let others = failures.iter();
-    let others = others.map(|(name, error)| format!("`{name}` failed, too ({error})"));
+    let others = others.map(|(name, error)| format!("`{name}` also failed ({error})"));
     let others: Vec<String> = others.collect();
     if others.is_empty() {
         return error;

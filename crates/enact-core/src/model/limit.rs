@@ -1,4 +1,4 @@
-//! Asking no more than a provider allows.
+//! Limits the rate of requests.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use super::{LanguageModel, ModelInfo, ReplyStream, Request, write_reply};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A model that is asked by no more than so many at a time, and no more than so often a minute.
+/// A model with limits for concurrent requests and requests per minute.
 ///
-/// Requests beyond a limit wait their turn, in the order in which they came. A clone counts with
-/// its original, so one limit can hold for many agents.
+/// Requests beyond a limit wait, in the order in which they arrived. Clones share the limit, so one
+/// limit can apply to several agents.
 ///
-/// A retry is a request, too: `Retrying::new(Limited::new(model))`.
+/// Retries count as requests: `Retrying::new(Limited::new(model))`.
 ///
 /// ```
 /// use enact::model::{Limited, ScriptedModel, say};
@@ -36,12 +36,12 @@ pub struct Limited<M> {
 #[derive(Debug)]
 struct Rate {
     per_minute: usize,
-    /// When the last requests began, the oldest first.
+    /// The start times of recent requests, oldest first.
     begun: Mutex<VecDeque<Instant>>,
 }
 
 impl<M> Limited<M> {
-    /// The model, without a limit so far.
+    /// Wraps a model, without limits at first.
     pub fn new(model: M) -> Self {
         Self {
             model,
@@ -50,7 +50,7 @@ impl<M> Limited<M> {
         }
     }
 
-    /// The same with at most this many requests at a time. 0 counts as 1.
+    /// Sets the maximum number of concurrent requests. 0 counts as 1.
     #[must_use]
     pub fn with_concurrency(self, requests: u32) -> Self {
         let places = usize::try_from(requests.max(1)).unwrap_or(usize::MAX);
@@ -61,7 +61,7 @@ impl<M> Limited<M> {
         }
     }
 
-    /// The same with at most this many requests in any minute. 0 counts as 1.
+    /// Sets the maximum number of requests in any minute. 0 counts as 1.
     #[must_use]
     pub fn with_requests_per_minute(self, requests: u32) -> Self {
         let rate = Rate {
@@ -74,12 +74,12 @@ impl<M> Limited<M> {
         }
     }
 
-    /// The model that is asked.
+    /// The wrapped model.
     pub fn inner(&self) -> &M {
         &self.model
     }
 
-    /// Waits until a request may begin.
+    /// Waits until a request can start.
     async fn admitted(&self) -> Option<OwnedSemaphorePermit> {
         let place = match &self.places {
             // The semaphore is never closed.
@@ -95,7 +95,7 @@ impl<M> Limited<M> {
 
 impl Rate {
     async fn admit(&self) {
-        // Held while waiting: those who come later wait behind.
+        // Held while waiting, so that later requests queue up.
         let mut begun = self.begun.lock().await;
         if begun.len() >= self.per_minute
             && let Some(oldest) = begun.front()
@@ -114,7 +114,7 @@ impl<M: LanguageModel> LanguageModel for Limited<M> {
 
     fn stream(&self, request: Request) -> ReplyStream<'_> {
         write_reply(|reply| async move {
-            // It is given back when the reply has ended or is dropped.
+            // Released when the reply ends or is dropped.
             let _place = self.admitted().await;
             reply.copy(self.model.stream(request)).await
         })

@@ -1,4 +1,4 @@
-//! Messages on their way to a model, and the append-only prompt they form.
+//! Messages to a model, and the append-only prompt that contains them.
 
 use std::borrow::Cow;
 use std::io;
@@ -26,7 +26,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// A picture that the provider fetches itself.
+    /// An image that the provider downloads.
     pub fn from_url(url: impl Into<String>, media_type: impl Into<String>) -> Self {
         Self {
             media_type: media_type.into(),
@@ -34,7 +34,7 @@ impl Image {
         }
     }
 
-    /// A picture given as base64 text.
+    /// An image as base64 text.
     pub fn from_base64(data: impl Into<String>, media_type: impl Into<String>) -> Self {
         Self {
             media_type: media_type.into(),
@@ -109,50 +109,50 @@ pub enum ImageSource {
     Base64(String),
 }
 
-/// A piece of a user or tool message.
+/// A part of a user or tool message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// Text.
     Text(String),
-    /// A picture.
+    /// An image.
     Image(Image),
 }
 
-/// A tool call as the model wrote it: the arguments are text and may be broken.
+/// A tool call as the model wrote it: the arguments are text and may be malformed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawCall {
     /// The provider's id, if it gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The tool's name as written.
+    /// The name of the tool as written.
     pub name: String,
     /// The arguments as written, normally a JSON object.
     pub arguments: String,
 }
 
-/// One message of a conversation with a model.
+/// A message of a conversation with a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "role")]
 pub enum Message {
-    /// Instructions that stand above the conversation.
+    /// Instructions for the conversation.
     System {
         /// The instructions.
         text: String,
     },
-    /// What the person, or enact on their behalf, says.
+    /// A message of the person, or of enact on their behalf.
     User {
-        /// Text and pictures.
+        /// Text and images.
         parts: Vec<Part>,
     },
-    /// What the model said earlier.
+    /// An earlier reply of the model.
     Assistant {
-        /// Its text; may be empty beside calls.
+        /// Its text; can be empty if there are calls.
         text: String,
         /// Its tool calls.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<RawCall>,
-        /// What the provider wants back unchanged, such as signed reasoning.
+        /// Data that the provider requires unchanged, such as signed reasoning.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         opaque: Option<serde_json::Value>,
     },
@@ -160,22 +160,22 @@ pub enum Message {
     Tool {
         /// The call that it answers.
         call_id: String,
-        /// The tool's name.
+        /// The name of the tool.
         name: String,
-        /// Text and pictures.
+        /// Text and images.
         parts: Vec<Part>,
     },
 }
 
 impl Message {
-    /// A user message of text alone.
+    /// A user message with text only.
     pub fn user(text: impl Into<String>) -> Self {
         Self::User {
             parts: vec![Part::Text(text.into())],
         }
     }
 
-    /// An assistant message of text alone.
+    /// An assistant message with text only.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::Assistant {
             text: text.into(),
@@ -184,7 +184,7 @@ impl Message {
         }
     }
 
-    /// How much the message says, in bytes; a picture counts as a page of text.
+    /// The approximate size in bytes; an image counts as a page of text.
     pub fn bytes(&self) -> usize {
         /// Roles and separators.
         const FRAME: usize = 16;
@@ -236,12 +236,12 @@ impl Message {
     }
 }
 
-/// Something in a provider's wire form, made once and reused by every later request.
+/// A wire form that is encoded once and reused by later requests.
 #[derive(Debug, Default)]
 pub(super) struct Wire(OnceLock<(&'static str, Box<str>)>);
 
 impl Wire {
-    /// The form of this dialect. It is made anew when the one that is kept is of another.
+    /// The form for this dialect. It is encoded again if the stored form is for another dialect.
     pub(super) fn get(&self, dialect: &'static str, encode: impl Fn() -> String) -> Cow<'_, str> {
         let (kept_dialect, kept) = self.0.get_or_init(|| (dialect, encode().into_boxed_str()));
         match *kept_dialect == dialect {
@@ -259,12 +259,12 @@ struct Sealed {
 
 /// An append-only list of messages that is cheap to clone.
 ///
-/// Each message is kept once, however many requests carry it, and remembers its wire form, so a
-/// step of a long run costs what the step adds.
+/// Each message is stored once, however many requests contain it, and remembers its wire form: a
+/// step of a long run only costs what it adds.
 #[derive(Debug, Clone, Default)]
 pub struct Prompt {
     messages: Arc<Vec<Arc<Sealed>>>,
-    /// What the messages say, in bytes.
+    /// The approximate size of the messages in bytes.
     bytes: usize,
 }
 
@@ -274,7 +274,7 @@ impl Prompt {
         Self::default()
     }
 
-    /// Appends a message. Clones made earlier do not see it.
+    /// Appends a message. Earlier clones are not affected.
     pub fn push(&mut self, message: Message) {
         self.bytes += message.bytes();
         let sealed = Arc::new(Sealed {
@@ -289,28 +289,28 @@ impl Prompt {
         self.messages.iter().map(|sealed| &sealed.message)
     }
 
-    /// How much the messages say, in bytes: a measure for how many tokens they are.
+    /// The approximate size of the messages in bytes, from which tokens are estimated.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// About how many bytes they are in a wire form: what the texts have, and what stands around each.
+    /// The approximate size of the wire form in bytes, including the structure around each text.
     #[doc(hidden)]
     pub fn room(&self) -> usize {
         self.bytes + self.messages.len() * 96
     }
 
-    /// How many messages there are.
+    /// The number of messages.
     pub fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Whether there is no message.
+    /// Whether there are no messages.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// Every message with its wire form. `dialect` names the form; a message already encoded in it
+    /// Every message with its wire form. `dialect` names the form; a message that is already encoded in it
     /// is not encoded again.
     pub fn encoded<'a>(
         &'a self,
@@ -323,10 +323,10 @@ impl Prompt {
         })
     }
 
-    /// Writes every message in a wire form to `out`, separated by commas. `dialect` names the
-    /// form; a message already encoded in it is copied, not encoded again. `after` sees each message
-    /// and the one that follows it, and may add to `out`, with a comma in front: for forms in which
-    /// a message may leave something to be said later.
+    /// Writes the wire form of all messages to `out`, separated by commas. `dialect` names the form; a
+    /// message that is already encoded in it is copied. `after` receives each message and the one that
+    /// follows it, and can append to `out`, starting with a comma: for forms in which a message can add
+    /// something later.
     pub fn write_wire_with<'a>(
         &'a self,
         dialect: &'static str,

@@ -1,8 +1,8 @@
-//! Language models: what is asked of them, what they answer, and how that can fail.
+//! Language models: requests, replies and errors.
 //!
-//! A [`LanguageModel`] is implemented by provider clients and by wrappers around other models
-//! ([`Retrying`], [`Fallback`], [`Limited`], [`Cached`], [`Recording`]); it is called by drivers. The layer knows nothing of
-//! signatures, adapters or agents.
+//! [`LanguageModel`] is implemented by provider clients and by wrappers around other models
+//! ([`Retrying`], [`Fallback`], [`Limited`], [`Cached`], [`Recording`]); it is called by drivers. This
+//! layer doesn't know signatures, adapters or agents.
 
 mod cache;
 mod canonical;
@@ -50,14 +50,14 @@ pub use writer::{ReplyWriter, read_reply, write_reply};
 /// The chunks of one reply, in the order in which the model produced them.
 pub type ReplyStream<'a> = Pin<Box<dyn Stream<Item = Result<Chunk, ModelError>> + Send + 'a>>;
 
-/// What a model can do beyond answering with text. `auto` picks an adapter by it, and `probe` of
-/// enact-providers finds it out.
+/// The capabilities of a model beyond text. `auto` selects an adapter by them, and `probe` in
+/// enact-providers determines them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct Capabilities {
-    /// Takes tool definitions and answers with tool calls.
+    /// Accepts tool definitions and replies with tool calls.
     pub tools: bool,
-    /// Can be held to a JSON Schema.
+    /// Follows a JSON Schema.
     pub response_schema: bool,
     /// Is known not to make the call that a [`ToolChoice`] demands.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -65,7 +65,7 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// Tool calls and response schemas: what current hosted models offer.
+    /// Tool calls and response schemas, as in current hosted models.
     pub const FULL: Capabilities = Capabilities {
         tools: true,
         response_schema: true,
@@ -78,7 +78,7 @@ impl Capabilities {
         ignores_tool_choice: false,
     };
 
-    /// The same with tool calling switched on or off.
+    /// Sets whether the model calls tools.
     #[must_use]
     pub fn with_tools(self, tools: bool) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Capabilities {
         }
     }
 
-    /// The same with response schemas switched on or off.
+    /// Sets whether the model follows response schemas.
     #[must_use]
     pub fn with_response_schema(self, response_schema: bool) -> Self {
         Self {
@@ -107,23 +107,23 @@ impl Capabilities {
     }
 }
 
-/// What is known of a model without asking it.
+/// Information about a model that needs no request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelInfo<'a> {
     /// The model's name as the provider knows it.
     pub name: &'a str,
-    /// Who serves the model, as OpenTelemetry names providers, or whose protocol it speaks: such as
+    /// The provider as named by OpenTelemetry, or the one whose protocol the model speaks, such as
     /// `openai`.
     pub provider: Option<&'a str>,
-    /// The address of the server, if there is one. Never holds a secret.
+    /// The address of the server, if there is one. Never contains a secret.
     pub base_url: Option<&'a str>,
-    /// What the model can do.
+    /// The capabilities of the model.
     pub capabilities: Capabilities,
 }
 
 impl<'a> ModelInfo<'a> {
-    /// A model of this name, which can do this much.
+    /// A model with this name and these capabilities.
     pub fn new(name: &'a str, capabilities: Capabilities) -> Self {
         Self {
             name,
@@ -133,14 +133,14 @@ impl<'a> ModelInfo<'a> {
         }
     }
 
-    /// The same, served by this provider.
+    /// Sets the provider.
     #[must_use]
     pub fn with_provider(self, provider: impl Into<Option<&'a str>>) -> Self {
         let provider = provider.into();
         Self { provider, ..self }
     }
 
-    /// The same, at this address.
+    /// Sets the address.
     #[must_use]
     pub fn with_base_url(self, base_url: impl Into<Option<&'a str>>) -> Self {
         let base_url = base_url.into();
@@ -150,10 +150,10 @@ impl<'a> ModelInfo<'a> {
 
 /// A language model. Implemented by provider clients and by wrappers; called by drivers.
 ///
-/// Streaming is the primitive: [`LanguageModel::complete`] folds the stream. [`write_reply`] makes a
-/// stream of an async function.
+/// Implement `stream`; [`LanguageModel::complete`] collects it. [`write_reply`] turns an async
+/// function into a stream.
 pub trait LanguageModel: Send + Sync + fmt::Debug {
-    /// What is known of the model.
+    /// Information about the model.
     fn info(&self) -> ModelInfo<'_>;
 
     /// The model's name; see [`ModelInfo::name`].
@@ -166,21 +166,21 @@ pub trait LanguageModel: Send + Sync + fmt::Debug {
         self.info().base_url
     }
 
-    /// Who serves the model; see [`ModelInfo::provider`].
+    /// The provider; see [`ModelInfo::provider`].
     fn provider(&self) -> Option<&str> {
         self.info().provider
     }
 
-    /// What the model can do; see [`ModelInfo::capabilities`].
+    /// The capabilities; see [`ModelInfo::capabilities`].
     fn capabilities(&self) -> Capabilities {
         self.info().capabilities
     }
 
-    /// Asks for one reply. The stream ends after the last chunk or after the first error.
-    /// Dropping it abandons the request.
+    /// Requests a reply. The stream ends after the last chunk or after the first error.
+    /// Dropping it cancels the request.
     fn stream(&self, request: Request) -> ReplyStream<'_>;
 
-    /// Asks for one reply and waits until it is whole.
+    /// Requests a reply and waits until it is complete.
     fn complete(
         &self,
         request: Request,

@@ -1,4 +1,4 @@
-//! What tokens cost.
+//! Prices of tokens.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use super::Usage;
 
 const MILLION: f64 = 1_000_000.0;
 
-/// What a million tokens of a model cost, in one currency.
+/// Prices per million tokens of a model, in any currency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// Tokens read.
+    /// Input tokens.
     pub input: f64,
-    /// Tokens read from the prompt cache; the price of `input` unless given.
+    /// Input tokens read from the prompt cache. Default: the price of `input`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
-    /// Tokens written.
+    /// Output tokens.
     pub output: f64,
 }
 
 impl Price {
-    /// What this usage costs.
+    /// The cost of this usage.
     pub fn of(&self, usage: Usage) -> f64 {
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
         let fresh = usage.input_tokens - cached;
@@ -32,8 +32,8 @@ impl Price {
     }
 }
 
-/// Prices by the name of the model. A price also holds for dated versions of the model, and for those
-/// named `-latest` and `-preview`.
+/// Prices by model name. A price also applies to dated versions of the model, and to names that end
+/// with `-latest` and `-preview`.
 ///
 /// ```
 /// use enact::model::Prices;
@@ -56,18 +56,18 @@ impl Prices {
         Self::default()
     }
 
-    /// The same with one more.
+    /// Adds a price.
     #[must_use]
     pub fn with(mut self, model: impl Into<String>, price: Price) -> Self {
         self.by_model.insert(model.into(), price);
         self
     }
 
-    /// Reads `{"model": {"input": 2.5, "cached_input": 1.25, "output": 10}}`, and says what is
-    /// wrong with it.
+    /// Parses `{"model": {"input": 2.5, "cached_input": 1.25, "output": 10}}`. The error describes the
+    /// problem.
     pub fn read(json: &str) -> Result<Self, String> {
         let prices: Self = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        // A misspelt price would be a wrong one.
+        // A misspelt key would give a wrong price.
         let known = ["input", "cached_input", "output"];
         let written: BTreeMap<String, BTreeMap<String, f64>> =
             serde_json::from_str(json).map_err(|error| error.to_string())?;
@@ -77,7 +77,7 @@ impl Prices {
             .find(|name| !known.contains(&name.as_str()))
         {
             return Err(format!(
-                "`{name}` is no price: there are `input`, `cached_input` and `output`"
+                "`{name}` is not a price: use `input`, `cached_input` or `output`"
             ));
         }
         for (model, price) in &prices.by_model {
@@ -91,14 +91,14 @@ impl Prices {
         Ok(prices)
     }
 
-    /// What this usage of a model costs; `None` if its price is not known.
+    /// The cost of this usage of a model; `None` if the price is unknown.
     pub fn cost(&self, model: &str, usage: Usage) -> Option<f64> {
         self.get(model).map(|price| price.of(usage))
     }
 
-    /// The price of a model: under its own name, or under the longest name that it is a version of,
+    /// The price of a model: under its own name, or under the longest name of which it is a version,
     /// such as `large` for `large-2026-11-15`, `large-20261115`, `large-latest` and
-    /// `large-preview-11-15`. Another model, such as `large-mini`, has a price of its own or none.
+    /// `large-preview-11-15`. A different model, such as `large-mini`, needs a price of its own.
     pub fn get(&self, model: &str) -> Option<Price> {
         let is_of = |name: &str| model.strip_prefix(name).is_some_and(is_version);
         let fitting = self.by_model.iter().filter(|(name, _)| is_of(name));
@@ -107,7 +107,7 @@ impl Prices {
     }
 }
 
-/// Whether what follows the name of a model says which version it is, and not which model.
+/// Whether the rest of a model name is a version, and doesn't name a different model.
 fn is_version(suffix: &str) -> bool {
     let Some(suffix) = suffix.strip_prefix('-') else {
         return suffix.is_empty();

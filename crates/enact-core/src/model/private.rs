@@ -1,4 +1,4 @@
-//! Files and folders that only their owner can read: they hold whole conversations.
+//! Files and directories that only their owner can read: they contain whole conversations.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -13,14 +13,14 @@ pub fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Takes the rights of everybody else away from a file.
+/// Removes all permissions for others from a file.
 pub(super) fn tighten(file: &File, path: &Path) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
 
         let open = file.metadata().ok().filter(|found| {
-            // A device such as `/dev/stdout` belongs to everybody.
+            // A device such as `/dev/stdout` is shared.
             found.is_file() && found.permissions().mode() & 0o077 != 0
         });
         if let Some(found) = open {
@@ -35,8 +35,8 @@ pub(super) fn tighten(file: &File, path: &Path) {
     let _ = (file, path);
 }
 
-/// Makes a folder, and those above it, for the owner alone. One that exists stays as it is: it may
-/// hold other things, too.
+/// Creates a directory and its parents, accessible only to the owner. An existing directory is not
+/// changed: it may contain other files.
 pub(super) fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

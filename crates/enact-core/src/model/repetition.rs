@@ -1,7 +1,7 @@
-//! Whether a text goes round in circles.
+//! Detects repetition in a text.
 
-/// How many characters of nothing but repetition cut a reply off. Tables, rules and lists of zeros
-/// that people want are shorter.
+/// The number of repetitive characters after which a reply is cut off. Tables, rulers and lists of
+/// zeros that people want are shorter.
 pub(super) const CUT_AFTER: usize = 3_000;
 /// How many characters are kept to compare.
 const KEPT: usize = 12_000;
@@ -30,7 +30,7 @@ struct Look {
     every: usize,
 }
 
-/// Where in a reply something is written.
+/// The part of a reply that a text belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Channel {
     #[default]
@@ -39,7 +39,7 @@ pub(super) enum Channel {
     Calls,
 }
 
-/// The last characters of what a model writes.
+/// The last characters of a text.
 #[derive(Debug, Default)]
 pub(super) struct Tail {
     channel: Channel,
@@ -97,8 +97,8 @@ impl Look {
     }
 }
 
-/// The length of the shortest text that gives this one when it is written over and over, its last
-/// copy perhaps not to its end. The prefix function of Knuth, Morris and Pratt knows it.
+/// The length of the shortest text whose repetition gives this one; the last copy may be incomplete.
+/// Computed with the prefix function of Knuth, Morris and Pratt.
 fn period(text: &[char]) -> usize {
     let mut borders = vec![0; text.len()];
     let mut border = 0;

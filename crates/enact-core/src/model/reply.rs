@@ -1,4 +1,4 @@
-//! What a model answers.
+//! Replies of models.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::message::RawCall;
 use super::secrets::Secrets;
 use crate::lean::{is_default, is_one, one};
 
-/// Fewer bytes than a token has in almost any text: what nobody counted is rather overestimated.
+/// Fewer bytes than a token has in almost any text, so that estimates are rather too high.
 const BYTES_PER_TOKEN: usize = 3;
 
 /// Tokens and requests spent.
@@ -19,13 +19,13 @@ const BYTES_PER_TOKEN: usize = 3;
 #[serde(default)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Model requests that were answered.
+    /// Answered model requests.
     pub requests: u64,
-    /// Tokens read, cached ones included.
+    /// Input tokens, including cached ones.
     pub input_tokens: u64,
-    /// Tokens written, reasoning included.
+    /// Output tokens, including reasoning.
     pub output_tokens: u64,
-    /// Tokens read from the provider's prompt cache.
+    /// Input tokens read from the provider's prompt cache.
     pub cached_input_tokens: u64,
     /// Tokens spent on reasoning.
     pub reasoning_tokens: u64,
@@ -42,7 +42,7 @@ impl Usage {
         }
     }
 
-    /// The usage of one request that nobody counted, from what was read and written.
+    /// The estimated usage of a request, from the sizes of prompt and reply.
     pub fn estimated(read_bytes: usize, written_bytes: usize) -> Self {
         let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
         Self::of_request(tokens(read_bytes), tokens(written_bytes))
@@ -50,7 +50,7 @@ impl Usage {
 }
 
 impl Usage {
-    /// Each count of two usages put together.
+    /// Combines two usages count by count.
     fn zip(self, other: Self, join: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             requests: join(self.requests, other.requests),
@@ -61,7 +61,7 @@ impl Usage {
         }
     }
 
-    /// What was spent since then.
+    /// The usage since an earlier one.
     pub(crate) fn since(self, before: Self) -> Self {
         self.zip(before, u64::saturating_sub)
     }
@@ -73,8 +73,8 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-/// The usage of a reply as logs have it: of one request unless they say otherwise, and without the
-/// tokens of which there were none.
+/// The usage of a reply in a log: of one request unless stated otherwise, and without counts that
+/// are zero.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Usage")]
 struct UsageOfReply {
@@ -90,18 +90,18 @@ struct UsageOfReply {
     reasoning_tokens: u64,
 }
 
-/// Why a model stopped writing.
+/// Why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, IntoStaticStr, Serialize, Deserialize)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FinishReason {
-    /// It had said all.
+    /// The reply is complete.
     #[default]
     Stop,
-    /// It wants tools to be called.
+    /// The model requests tool calls.
     ToolCalls,
-    /// It ran into its length limit: the reply is cut.
+    /// The length limit was reached: the reply is incomplete.
     Length,
 }
 
@@ -120,63 +120,63 @@ impl FinishReason {
     }
 }
 
-/// What [`Reply::answered_by`] says of a reply that was kept from an earlier request.
+/// The value of [`Reply::answered_by`] for a cached reply.
 pub const ANSWERED_BY_CACHE: &str = "cache";
 
-/// One piece of a reply as it arrives.
+/// A chunk of a reply as it arrives.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Chunk {
-    /// More text.
+    /// Text.
     Text(String),
-    /// More visible reasoning.
+    /// Visible reasoning.
     Reasoning(String),
-    /// More of the tool call number `index`.
+    /// Part of the tool call number `index`.
     Call {
-        /// Which of the reply's calls.
+        /// The number of the call in the reply.
         index: usize,
-        /// Its id, when it is first told.
+        /// The id, in the first chunk that contains it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<String>,
-        /// Its name, when it is first told.
+        /// The name, in the first chunk that contains it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
-        /// More of its arguments.
+        /// Part of the arguments.
         arguments: String,
     },
-    /// Something that the provider wants back unchanged in the next request: fields of the
+    /// Data that the provider requires unchanged in the next request: fields of the
     /// assistant message.
     Opaque(serde_json::Map<String, Value>),
-    /// Who answers, if it is not the model that was asked: another model by its name, or the
+    /// The model that answers, if it is not the one that was asked: another model by name, or the
     /// [cache](ANSWERED_BY_CACHE).
     AnsweredBy(String),
-    /// What the request cost.
+    /// The usage of the request.
     Usage(Usage),
-    /// The reply repeats itself or calls without end, and was [cut off](super::cut_endless) for it: its
-    /// calls do not count.
+    /// The reply repeats itself or calls tools without end, and was [cut off](super::cut_endless): its
+    /// calls don't count.
     Repeats,
     /// Why the model stopped.
     Finish(FinishReason),
-    /// The request is made again: what came so far does not count.
+    /// The request is sent again: previous chunks don't count.
     Restart,
 }
 
-/// A whole reply.
+/// A complete reply.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Reply {
-    /// The text; may be empty beside calls.
+    /// The text; can be empty if there are calls.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// Visible reasoning, where the provider tells it apart from the text.
+    /// Visible reasoning, if the provider separates it from the text.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
     /// The tool calls in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<RawCall>,
-    /// What the provider wants back unchanged.
+    /// Data that the provider requires unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opaque: Option<Value>,
     /// Tokens and requests spent.
@@ -191,21 +191,21 @@ pub struct Reply {
         skip_serializing_if = "FinishReason::is_tool_calls"
     )]
     pub finish: FinishReason,
-    /// How many requests were made until this reply came; 1 when the first was answered.
+    /// The number of requests for this reply; 1 if the first one succeeded.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub attempts: u32,
-    /// Who answered, if it was not the model that was asked: another model by its name, or the
+    /// The model that answered, if it is not the one that was asked: another model by name, or the
     /// [cache](ANSWERED_BY_CACHE).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<String>,
-    /// Whether it repeats itself or called without end, and was [cut off](super::cut_endless) for it. It
-    /// has no calls then.
+    /// Whether it repeats itself or calls tools without end, and was [cut off](super::cut_endless). Such a
+    /// reply has no calls.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
 }
 
 impl Reply {
-    /// A reply of text alone.
+    /// A reply with text only.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -215,7 +215,7 @@ impl Reply {
         }
     }
 
-    /// The same without secrets.
+    /// Removes secrets.
     #[must_use]
     pub(crate) fn redacted(mut self, secrets: &Secrets) -> Self {
         if secrets.is_empty() {
@@ -243,7 +243,7 @@ impl Reply {
 }
 
 impl From<Reply> for Vec<Chunk> {
-    /// The chunks that fold into this reply, however many attempts it took.
+    /// The chunks that combine to this reply, including its attempts.
     fn from(reply: Reply) -> Self {
         let mut chunks: Vec<Chunk> = Vec::new();
         chunks.extend(reply.answered_by.map(Chunk::AnsweredBy));
@@ -276,7 +276,7 @@ impl From<Reply> for Vec<Chunk> {
     }
 }
 
-/// Folds chunks into a [`Reply`].
+/// Combines chunks into a [`Reply`].
 #[derive(Debug, Default)]
 pub struct ReplyBuilder {
     reply: Reply,
@@ -285,7 +285,7 @@ pub struct ReplyBuilder {
 }
 
 impl ReplyBuilder {
-    /// Takes the next chunk.
+    /// Adds the next chunk.
     pub fn push(&mut self, chunk: Chunk) {
         match chunk {
             Chunk::Text(text) => self.reply.text.push_str(&text),
@@ -297,7 +297,7 @@ impl ReplyBuilder {
                 arguments,
             } => {
                 let calls = &mut self.reply.calls;
-                // A provider may leave gaps in its numbering; the list stays dense and bounded.
+                // Providers may leave gaps in the numbering; the list stays dense and bounded.
                 let position = index.min(calls.len());
                 if position == calls.len() {
                     calls.push(RawCall {
@@ -334,7 +334,7 @@ impl ReplyBuilder {
         }
     }
 
-    /// The whole reply. A stream that ended without saying why it stopped was cut off.
+    /// Returns the reply. A stream that ended without a finish reason was cut off.
     pub fn finish(self) -> Result<Reply, ModelError> {
         let Some(finish) = self.finish else {
             return Err(ModelError::new(
@@ -345,7 +345,7 @@ impl ReplyBuilder {
         let mut reply = self.reply;
         reply.finish = finish;
         reply.attempts = self.restarts + 1;
-        // Nobody was asked for what comes from the cache.
+        // A cached reply took no request.
         let is_kept = reply.answered_by.as_deref() == Some(ANSWERED_BY_CACHE);
         reply.usage.requests = u64::from(!is_kept);
         Ok(reply)

@@ -1,4 +1,4 @@
-//! What is asked of a model.
+//! Requests to models.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,7 +10,7 @@ use super::message::{Prompt, Wire};
 /// A tool as a model sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Function {
-    /// The name to call it by.
+    /// The name by which to call it.
     pub name: String,
     /// What it does.
     pub description: String,
@@ -18,7 +18,7 @@ pub struct Function {
     pub parameters: Value,
 }
 
-/// The tools of a request: one list shared by all requests of a run.
+/// The tools of a request: a list that all requests of a run share.
 #[derive(Debug, Default)]
 pub struct Functions {
     list: Vec<Function>,
@@ -39,7 +39,7 @@ impl Functions {
         &self.list
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -71,14 +71,14 @@ pub enum ToolChoice {
     None,
 }
 
-/// The form in which the reply's text has to come.
+/// The required format of the reply.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResponseFormat {
     /// Any text.
     #[default]
     Text,
-    /// Some JSON object.
+    /// Any JSON object.
     #[serde(rename = "json")]
     JsonObject,
     /// JSON that satisfies a schema.
@@ -91,17 +91,17 @@ pub enum ResponseFormat {
     },
 }
 
-/// How the reply is to come.
+/// How the reply is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Delivery {
-    /// Piece by piece, as it is written: somebody reads along.
+    /// In chunks as it is written, because it is shown live.
     #[default]
     Streamed,
-    /// At once, which costs less to ask for and to read. A model that cannot do so may stream.
+    /// As a whole, which costs less to request and to read. A model that can't do that may stream.
     Whole,
 }
 
-/// How to sample. `None` leaves the choice to the provider.
+/// Sampling options. `None` leaves the choice to the provider.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -109,44 +109,44 @@ pub struct ModelOptions {
     /// Sampling temperature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Upper bound of the reply's tokens.
+    /// Maximum number of tokens of the reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-    /// Seed for providers that take one.
+    /// Seed, for providers that support one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// How much a reasoning model should reason, in the provider's words.
+    /// How much a reasoning model should reason, in the provider's terms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<String>,
-    /// Further fields of the request, sent as they are.
+    /// Further fields of the request, sent unchanged.
     #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
     pub extra: serde_json::Map<String, Value>,
 }
 
-/// One request to a model. Cheap to clone: the prompt and the tools are shared.
+/// A request to a model. Cheap to clone: the prompt and the tools are shared.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Request {
     /// The conversation.
     pub prompt: Prompt,
-    /// The tools on offer.
+    /// The available tools.
     pub tools: Arc<Functions>,
-    /// Whether one has to be called.
+    /// Whether a tool has to be called.
     pub tool_choice: ToolChoice,
-    /// The form of the reply's text.
+    /// The required format of the reply.
     pub response_format: ResponseFormat,
     /// Texts at which the model stops writing.
     pub stop: Vec<String>,
-    /// Sampling.
+    /// Sampling options.
     pub options: ModelOptions,
-    /// How the reply is to come. The same is asked for either way.
+    /// How the reply is delivered. This doesn't affect its content.
     pub delivery: Delivery,
 }
 
 impl Request {
-    /// A request with nothing but a conversation.
+    /// Creates a request with only a conversation.
     pub fn new(prompt: Prompt) -> Self {
-        // Shared, because a request is made for each step.
+        // Shared, because each step makes a request.
         static NONE: LazyLock<Arc<Functions>> = LazyLock::new(Arc::default);
         Self {
             prompt,
@@ -159,39 +159,39 @@ impl Request {
         }
     }
 
-    /// The same with tools on offer.
+    /// Sets the available tools.
     #[must_use]
     pub fn with_tools(self, tools: Arc<Functions>) -> Self {
         Self { tools, ..self }
     }
 
-    /// The same with a demand on which tool is called.
+    /// Sets whether a tool has to be called.
     #[must_use]
     pub fn with_tool_choice(mut self, tool_choice: ToolChoice) -> Self {
         self.tool_choice = tool_choice;
         self
     }
 
-    /// The same with a demand on the form of the text.
+    /// Sets the required format of the reply.
     #[must_use]
     pub fn with_response_format(mut self, response_format: ResponseFormat) -> Self {
         self.response_format = response_format;
         self
     }
 
-    /// The same with texts at which the model stops.
+    /// Sets texts at which the model stops writing.
     #[must_use]
     pub fn with_stop(self, stop: Vec<String>) -> Self {
         Self { stop, ..self }
     }
 
-    /// The same with sampling options.
+    /// Sets the sampling options.
     #[must_use]
     pub fn with_options(self, options: ModelOptions) -> Self {
         Self { options, ..self }
     }
 
-    /// The same with the reply coming in another way.
+    /// Sets how the reply is delivered.
     #[must_use]
     pub fn with_delivery(self, delivery: Delivery) -> Self {
         Self { delivery, ..self }

@@ -1,4 +1,4 @@
-//! Asking again when asking again may help.
+//! Retries requests after temporary errors.
 
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::pin::Pin;
@@ -8,15 +8,15 @@ use super::{
     Chunk, LanguageModel, ModelError, ModelInfo, Reply, ReplyStream, Request, write_reply,
 };
 
-/// A model that is asked again when it fails for a reason that may pass.
+/// A model with retries after temporary errors.
 ///
-/// Only [retryable](ModelError::is_retryable) errors lead to another attempt. Between attempts it
-/// waits: as long as the provider asked for, else twice as long each time, with some chance in it
-/// so that many clients do not come back at once. Attempts and the time spent waiting are both
-/// bounded; when a bound is reached, the last error is returned and says so.
+/// Only [retryable](ModelError::is_retryable) errors lead to another attempt. Before an attempt it
+/// waits as long as the provider asks for, or else twice as long each time, with random variation so
+/// that clients don't retry simultaneously. The number of attempts and the time spent waiting are
+/// limited; at a limit, the last error is returned and mentions it.
 ///
-/// Before each further attempt the stream carries a [`Chunk::Restart`]: what came before it does
-/// not count.
+/// Before each further attempt the stream contains a [`Chunk::Restart`]: previous chunks don't
+/// count.
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,7 +37,7 @@ pub struct Retrying<M> {
 }
 
 impl<M> Retrying<M> {
-    /// At most 4 attempts and 60 seconds of waiting, beginning with half a second.
+    /// At most 4 attempts and 60 seconds of waiting, starting with half a second.
     pub fn new(model: M) -> Self {
         Self {
             model,
@@ -48,7 +48,7 @@ impl<M> Retrying<M> {
         }
     }
 
-    /// The same with another bound on attempts, the first one included. 0 counts as 1.
+    /// Sets the maximum number of attempts, including the first. 0 counts as 1.
     #[must_use]
     pub fn with_max_attempts(self, max_attempts: u32) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl<M> Retrying<M> {
         }
     }
 
-    /// The same with another bound on the time spent waiting between the attempts of one request.
+    /// Sets the maximum time spent waiting between the attempts of a request.
     #[must_use]
     pub fn with_wait_budget(self, wait_budget: Duration) -> Self {
         Self {
@@ -66,8 +66,8 @@ impl<M> Retrying<M> {
         }
     }
 
-    /// The same with other waits where the provider asks for none: the first one, and the one
-    /// beyond which they no longer grow.
+    /// Sets the waiting times for errors without one from the provider: the first, and the
+    /// longest.
     #[must_use]
     pub fn with_waits(self, first: Duration, longest: Duration) -> Self {
         Self {
@@ -77,12 +77,12 @@ impl<M> Retrying<M> {
         }
     }
 
-    /// The model that is asked.
+    /// The wrapped model.
     pub fn inner(&self) -> &M {
         &self.model
     }
 
-    /// How long to wait before the attempt after number `attempt`, or the error to give up with.
+    /// How long to wait before the next attempt, or the final error.
     fn wait(
         &self,
         error: ModelError,
@@ -94,7 +94,7 @@ impl<M> Retrying<M> {
         }
         if attempt >= self.max_attempts {
             return Err(match attempt {
-                // Nothing was tried again, so there is nothing to add.
+                // There were no retries, so there is nothing to add.
                 0 | 1 => error,
                 _ => error.with_note(&format!("gave up after {attempt} attempts")),
             });
@@ -118,7 +118,7 @@ impl<M> Retrying<M> {
         }
     }
 
-    /// Between half and all of a time that doubles with each attempt.
+    /// Between half and all of a duration that doubles with each attempt.
     fn backoff(&self, attempt: u32) -> Duration {
         let factor = 2u32.saturating_pow(attempt.saturating_sub(1));
         let full = self
@@ -129,8 +129,8 @@ impl<M> Retrying<M> {
     }
 }
 
-/// A number from 0 up to 1. Every `RandomState` has its own keys, which is all the chance that
-/// is needed here.
+/// A random number from 0 up to 1. Each `RandomState` has its own keys, which is random enough
+/// here.
 fn chance() -> f64 {
     let bits = std::hash::RandomState::new().build_hasher().finish();
     f64::from((bits >> 32) as u32) / (f64::from(u32::MAX) + 1.0)
@@ -150,7 +150,7 @@ impl<M: LanguageModel> LanguageModel for Retrying<M> {
                     break;
                 };
                 let wait = self.wait(error, attempt, waited)?;
-                // Told before the wait, so that nobody looks at what no longer counts.
+                // Sent before the wait, so that obsolete chunks aren't shown meanwhile.
                 reply.write(Chunk::Restart).await;
                 tokio::time::sleep(wait).await;
                 waited += wait;

@@ -11,21 +11,21 @@ use super::{
     ReplyStream, Request, Usage,
 };
 
-/// One turn of a script: what the model answers to one request.
+/// A step of a script: the reply to one request.
 #[derive(Debug, Clone)]
 pub struct ScriptStep(Result<Reply, ModelError>);
 
-/// The model says this, and calls nothing.
+/// The model replies with text, without calls.
 pub fn say(text: impl Into<String>) -> ScriptStep {
     ScriptStep(Ok(Reply::text(text)))
 }
 
-/// The model calls one tool. `arguments` is an object, or text to be sent as it is.
+/// The model calls a tool. `arguments` is an object, or text that is sent unchanged.
 pub fn call(name: impl Into<String>, arguments: Value) -> ScriptStep {
     calls([(name.into(), arguments)])
 }
 
-/// The model calls several tools in one turn.
+/// The model calls several tools at once.
 pub fn calls<N: Into<String>>(list: impl IntoIterator<Item = (N, Value)>) -> ScriptStep {
     let calls = list
         .into_iter()
@@ -58,19 +58,19 @@ impl ScriptStep {
         self
     }
 
-    /// Says this beside its calls: the thought of the step.
+    /// Adds text to the calls: the thought of the step.
     #[must_use]
     pub fn thinking(self, text: impl Into<String>) -> Self {
         self.edit(|reply| reply.text = text.into())
     }
 
-    /// Reasons visibly, in the provider's own channel.
+    /// Adds visible reasoning, as a provider would.
     #[must_use]
     pub fn reasoning(self, text: impl Into<String>) -> Self {
         self.edit(|reply| reply.reasoning = text.into())
     }
 
-    /// Gives the calls these ids, in order.
+    /// Sets the ids of the calls, in order.
     #[must_use]
     pub fn with_ids<I: Into<String>>(self, ids: impl IntoIterator<Item = I>) -> Self {
         self.edit(|reply| {
@@ -80,19 +80,19 @@ impl ScriptStep {
         })
     }
 
-    /// Hands over something that the next request has to carry back.
+    /// Adds data that the next request has to return.
     #[must_use]
     pub fn with_opaque(self, fields: serde_json::Map<String, Value>) -> Self {
         self.edit(|reply| reply.opaque = Some(fields.into()))
     }
 
-    /// Is cut off by the length limit.
+    /// Marks the reply as cut off by the length limit.
     #[must_use]
     pub fn cut_off(self) -> Self {
         self.edit(|reply| reply.finish = FinishReason::Length)
     }
 
-    /// Costs this much.
+    /// Sets the usage.
     #[must_use]
     pub fn costing(self, usage: Usage) -> Self {
         self.edit(|reply| reply.usage = usage)
@@ -113,10 +113,10 @@ struct Script {
     overrun: usize,
 }
 
-/// A model that answers from a script, in order, and keeps the requests it saw.
+/// A model that replies from a script, in order, and stores the requests that it received.
 ///
-/// It is strict: a request past the end of the script fails, and a script with steps left over
-/// fails the test when the model is dropped.
+/// It is strict: a request after the end of the script fails, and unused steps fail the test when the
+/// model is dropped.
 ///
 /// ```
 /// use enact::model::{ScriptedModel, call, say};
@@ -137,7 +137,7 @@ pub struct ScriptedModel {
 }
 
 impl ScriptedModel {
-    /// A model with tool calls and response schemas that plays these steps.
+    /// Creates a model with tool calls and response schemas that plays these steps.
     pub fn new(steps: impl IntoIterator<Item = ScriptStep>) -> Self {
         let script = Script {
             steps: steps.into_iter().collect(),
@@ -151,34 +151,34 @@ impl ScriptedModel {
         }
     }
 
-    /// The same with another name than `scripted`.
+    /// Sets the name. Default: `scripted`.
     #[must_use]
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// The same with other capabilities.
+    /// Sets the capabilities.
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
         self.capabilities = capabilities;
         self
     }
 
-    /// The requests seen so far.
+    /// The requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.lock().requests.clone()
     }
 
-    /// Appends a step while the model is in use.
+    /// Appends a step, even while the model is in use.
     pub fn push(&self, step: ScriptStep) {
         self.lock().steps.push_back(step);
     }
 
-    /// Fails unless the script was played to its end and no further.
+    /// Panics unless the script was played completely, and no further request was made.
     ///
     /// # Panics
-    /// When steps are left over, or a request came after the last step.
+    /// If steps are unused, or a request came after the last step.
     #[expect(clippy::panic, reason = "a test assertion")]
     pub fn assert_complete(&self) {
         let (left, overrun) = {
@@ -193,7 +193,7 @@ impl ScriptedModel {
         }
     }
 
-    /// Gives up the check that every step was played.
+    /// Skips the check that every step was played.
     pub fn abandon(&self) {
         self.is_abandoned
             .store(true, std::sync::atomic::Ordering::Relaxed);

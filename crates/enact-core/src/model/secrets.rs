@@ -1,4 +1,4 @@
-//! Values that nobody is shown.
+//! Values that are never shown.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What stands where a secret stood.
+/// The replacement for a secret.
 pub const REDACTED: &str = "[redacted]";
 
 /// A value that cannot be kept secret.
@@ -21,10 +21,10 @@ pub const REDACTED: &str = "[redacted]";
 #[non_exhaustive]
 pub struct SecretError;
 
-/// Values that nobody is shown: keys, passwords. Wherever one stands, `[redacted]` stands instead.
+/// Values that are never shown, such as keys and passwords: they are replaced by `[redacted]`.
 ///
-/// [`Settings::secrets`](crate::Settings::secrets) keeps them out of runs: their logs, their prompts and
-/// their spans. [`Recording`](super::Recording) keeps them out of recordings.
+/// [`Settings::secrets`](crate::Settings::secrets) keeps them out of runs: logs, prompts and spans.
+/// [`Recording`](super::Recording) keeps them out of recordings.
 ///
 /// ```
 /// use enact::model::Secrets;
@@ -35,12 +35,12 @@ pub struct SecretError;
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secrets {
-    /// The longest first, so that one inside another leaves no rest.
+    /// Longest first, so that a secret inside another leaves no remainder.
     values: Arc<Vec<String>>,
 }
 
 impl Secrets {
-    /// How many characters a secret has at least.
+    /// The minimum length of a secret, in characters.
     pub const SHORTEST: usize = 8;
 
     /// No secrets.
@@ -48,17 +48,17 @@ impl Secrets {
         Self::default()
     }
 
-    /// The same with one more. Space around it does not count.
+    /// Adds a secret. Surrounding white space is ignored.
     ///
     /// # Errors
-    /// When it is shorter than [`Secrets::SHORTEST`].
+    /// If it is shorter than [`Secrets::SHORTEST`].
     pub fn with(mut self, value: &str) -> Result<Self, SecretError> {
         let value = value.trim();
         if value.chars().count() < Self::SHORTEST {
             return Err(SecretError);
         }
         let values = Arc::make_mut(&mut self.values);
-        // Texts hold JSON, too, such as the arguments of calls.
+        // Texts can contain JSON, such as the arguments of calls.
         let quoted = Value::from(value).to_string();
         let quoted = quoted[1..quoted.len() - 1].to_owned();
         for form in [value.to_owned(), quoted] {
@@ -70,10 +70,10 @@ impl Secrets {
         Ok(self)
     }
 
-    /// The same with the value of an environment variable, if it is set and not empty.
+    /// Adds the value of an environment variable, if it is set and not empty.
     ///
     /// # Errors
-    /// When the value is shorter than [`Secrets::SHORTEST`].
+    /// If the value is shorter than [`Secrets::SHORTEST`].
     pub fn with_variable(self, name: &str) -> Result<Self, SecretError> {
         match std::env::var(name) {
             Ok(value) if !value.trim().is_empty() => self.with(&value),
@@ -81,17 +81,17 @@ impl Secrets {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are no secrets.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// Whether a text holds one.
+    /// Whether a text contains a secret.
     pub fn is_in(&self, text: &str) -> bool {
         self.values.iter().any(|value| text.contains(&**value))
     }
 
-    /// The text without them.
+    /// Replaces the secrets in a text.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         for value in self.values.iter() {
@@ -102,9 +102,9 @@ impl Secrets {
         text
     }
 
-    /// The beginning of a longer text without them: a secret that the cut runs through is left out,
-    /// too. Cut with this, or cut what is redacted already, but never redact what is cut: half a
-    /// secret is not found.
+    /// The beginning of a longer text without secrets: a secret that the cut runs through is removed
+    /// too. Use this to truncate, or truncate what is already redacted, but never redact a truncated
+    /// text: part of a secret isn't recognised.
     ///
     /// ```
     /// # let secrets = enact::model::Secrets::new().with("correct horse battery")?;
@@ -119,7 +119,7 @@ impl Secrets {
         self.redact(&text[..end]).into_owned()
     }
 
-    /// The end of a longer text without them, like [`Secrets::redact_head`].
+    /// The end of a longer text without secrets, like [`Secrets::redact_head`].
     pub fn redact_tail(&self, text: &str) -> String {
         let ends = |begin: &str| {
             let mut values = self.values.iter();
@@ -136,7 +136,7 @@ impl Secrets {
         self.redact(&text[start..]).into_owned()
     }
 
-    /// A secret that lies across a place in a text.
+    /// A secret that spans a position in a text.
     fn across(&self, text: &str, place: usize) -> Option<Range<usize>> {
         let found = self.values.iter().flat_map(|value| {
             let found = text.match_indices(&**value);
@@ -146,7 +146,7 @@ impl Secrets {
         found.next()
     }
 
-    /// Takes them out of every text in a value, the names of fields included.
+    /// Replaces the secrets in all texts of a value, including field names.
     pub fn redact_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -170,7 +170,7 @@ impl Secrets {
         }
     }
 
-    /// The same of anything that is written as JSON; `None` when it holds no secret.
+    /// Replaces the secrets in anything that serialises as JSON; `None` if it contains none.
     pub(crate) fn redact_all<T: Serialize + DeserializeOwned>(
         &self,
         whole: &T,
@@ -187,7 +187,7 @@ impl Secrets {
         }
     }
 
-    /// How much of a text that is not over may be shown: the rest may be the beginning of a secret.
+    /// How much of an incomplete text can be shown: the rest may be the start of a secret.
     pub(crate) fn showable(&self, text: &str) -> usize {
         let begins = |rest: &str| {
             let mut values = self.values.iter();

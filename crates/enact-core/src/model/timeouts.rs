@@ -1,8 +1,8 @@
-//! How long clients wait.
+//! Time limits of clients.
 
 use std::time::Duration;
 
-/// How long to wait for what.
+/// Time limits of a request.
 ///
 /// ```
 /// use std::time::Duration;
@@ -12,21 +12,20 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// Until the connection stands.
+    /// Until the connection is established.
     pub connect: Duration,
-    /// From sending the request until the first byte of the reply. Local models read the whole
-    /// prompt before they say anything. A reply that is not streamed, because nobody reads along, comes
-    /// when it is whole: there only `total` counts.
+    /// From sending the request to the first byte of the reply. Local models process the whole prompt
+    /// first. Non-streamed replies are bound only by `total`.
     pub first_byte: Duration,
-    /// Between two pieces of the reply.
+    /// Between two parts of the reply.
     pub idle: Duration,
     /// For the whole request.
     pub total: Duration,
 }
 
 impl Default for Timeouts {
-    /// 10 seconds to connect, 5 minutes to the first byte, 2 minutes of silence, 30 minutes in
-    /// all.
+    /// 10 seconds to connect, 5 minutes to the first byte, 2 minutes between parts, 30 minutes in
+    /// total.
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),

@@ -1,4 +1,4 @@
-//! Replies that an async function writes, or waits for.
+//! Replies written or awaited by async functions.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,15 +8,15 @@ use futures_util::{Stream, StreamExt as _, stream};
 
 use super::{Chunk, ModelError, Reply, ReplyBuilder, ReplyStream};
 
-/// Where an async function puts the chunks of a reply; see [`write_reply`].
+/// Receives the chunks of a reply from an async function; see [`write_reply`].
 #[derive(Debug, Clone, Default)]
 pub struct ReplyWriter {
     written: Arc<Mutex<Option<Chunk>>>,
 }
 
-/// The reply that an async function writes, chunk by chunk. An error that it returns ends the reply.
+/// Creates a reply from an async function, chunk by chunk. An error that it returns ends the reply.
 ///
-/// For those who write clients and wrappers of models. The function goes on only while somebody reads.
+/// For authors of clients and wrappers. The function only runs while the stream is read.
 ///
 /// ```
 /// use enact::model::{Chunk, FinishReason, ReplyStream, write_reply};
@@ -56,10 +56,10 @@ where
     }))
 }
 
-/// Waits until a reply is whole.
+/// Waits until a reply is complete.
 ///
 /// # Errors
-/// When it ends with an error, or without a reason for stopping.
+/// If it ends with an error, or without a finish reason.
 pub async fn read_reply(mut reply: ReplyStream<'_>) -> Result<Reply, ModelError> {
     let mut builder = ReplyBuilder::default();
     while let Some(chunk) = reply.next().await {
@@ -69,10 +69,10 @@ pub async fn read_reply(mut reply: ReplyStream<'_>) -> Result<Reply, ModelError>
 }
 
 impl ReplyWriter {
-    /// Hands a chunk over, and waits until the next one is wanted.
+    /// Sends a chunk, and waits until the next one is requested.
     pub async fn write(&self, chunk: Chunk) {
         *self.written() = Some(chunk);
-        // Whoever takes the chunk asks again, without being woken.
+        // The reader polls again without being woken.
         let mut is_wanted = false;
         poll_fn(|_| match std::mem::replace(&mut is_wanted, true) {
             true => Poll::Ready(()),
@@ -81,10 +81,10 @@ impl ReplyWriter {
         .await;
     }
 
-    /// Hands over all chunks of another reply.
+    /// Sends all chunks of another reply.
     ///
     /// # Errors
-    /// When that reply ends with an error.
+    /// If that reply ends with an error.
     pub async fn copy(
         &self,
         mut reply: impl Stream<Item = Result<Chunk, ModelError>> + Unpin,

@@ -1,4 +1,4 @@
-//! Builders: what a module is to be, in any order, checked once when it is built.
+//! Builders of modules: settings in any order, validated once in `build`.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -24,7 +24,7 @@ pub(super) const CONFIDENCE: &str = "confidence";
 const THOUGHT_PROMPT: &str = "Before each call say in plain text what you know, what is still \
                               missing and why this call comes next.";
 
-/// Builds a module. The order of the calls does not matter, and everything is checked once, in
+/// Builds a module. The order of the calls doesn't matter: all settings are validated once, in
 /// `build`.
 ///
 /// ```
@@ -47,7 +47,7 @@ pub struct Builder<M> {
     module: PhantomData<fn() -> M>,
 }
 
-/// What was set, beside the signature.
+/// The settings besides the signature.
 #[derive(Clone, Default)]
 struct Plan {
     instructions: Option<String>,
@@ -82,11 +82,11 @@ macro_rules! buildable {
         }
 
         impl<S: Shape> Builder<$name<S>> {
-            /// Builds it, or says what is wrong.
+            /// Builds the module and validates all settings.
             ///
             /// # Errors
-            /// When the signature, a tool, a rule about a tool, the prompt for thoughts, a program
-            /// or saved state does not fit.
+            /// If the signature, a tool, a rule for a tool, the thought prompt, a program or saved state is
+            /// invalid.
             pub fn build(mut self) -> Result<$name<S>, Error> {
                 let saved = self.plan.saved.take();
                 let mut module = $name::of(self.core(Kind::$name)?);
@@ -112,44 +112,44 @@ impl<M> Builder<M> {
         }
     }
 
-    /// Asks this model, whatever is set for the scope or the program.
+    /// Sets the model, overriding scope and global settings.
     pub fn model(mut self, model: impl LanguageModel + 'static) -> Self {
         self.plan.wiring.model = Some(Arc::new(model));
         self
     }
 
-    /// Uses this adapter, whatever is set for the scope or the program.
+    /// Sets the adapter, overriding scope and global settings.
     pub fn adapter(mut self, adapter: impl Into<AdapterChoice>) -> Self {
         self.plan.wiring.adapter = Some(adapter.into());
         self
     }
 
-    /// Replaces the instructions of the signature, in every inner prompt.
+    /// Replaces the instructions of the signature in all prompts.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.plan.instructions = Some(instructions.into());
         self
     }
 
-    /// Shows the model these worked examples before each task.
+    /// Adds worked examples that the model sees before each task.
     pub fn demos(mut self, demos: impl IntoIterator<Item = Demo>) -> Self {
         self.plan.demos = demos.into_iter().collect();
         self
     }
 
-    /// How many replies in a row may be unreadable or call nothing that exists before
-    /// the model is no longer asked again; 3 unless set, 0 switches repairing off.
+    /// Sets how many consecutive replies can be unparsable or call nothing that exists before the run
+    /// gives up. Default: 3; 0 disables repairing.
     pub fn max_repairs(self, max_repairs: u32) -> Self {
         self.change_limits(|limits| limits.max_repairs = max_repairs)
     }
 
-    /// Samples this way in every inner request.
+    /// Sets the sampling options of all requests.
     pub fn options(mut self, options: ModelOptions) -> Self {
         self.plan.options = options;
         self
     }
 
-    /// Takes over what was tuned elsewhere, see [`Module::save`]. It counts more than demonstrations
-    /// and options that are set here.
+    /// Loads saved state, see [`Module::save`]. It overrides demonstrations and options set on this
+    /// builder.
     pub fn load(mut self, saved: SavedModule) -> Self {
         self.plan.saved = Some(saved);
         self
@@ -191,7 +191,7 @@ impl<M> Builder<M> {
             let options = plan.options.clone();
             program.predictor_mut(name).set_options(options);
         }
-        // The one that chooses calls, or the only one.
+        // The predictor that chooses calls, or the only one.
         let first = program.predictor_mut(PredictorName::Step);
         first.set_demos(plan.demos);
         first.set_note(note);
@@ -201,70 +201,70 @@ impl<M> Builder<M> {
 }
 
 impl<S: Shape> Builder<ReAct<S>> {
-    /// The tools of the agent; none unless set.
+    /// Sets the tools of the agent. Default: none.
     pub fn tools(mut self, tools: Tools) -> Self {
         self.plan.tools = tools;
         self
     }
 
-    /// How the agent comes to its outputs: `submit` by default, or `finish` and an extraction.
+    /// Sets how the agent returns its outputs: `submit` (default), or `finish` and an extraction.
     pub fn completion(mut self, completion: Completion) -> Self {
         self.plan.completion = completion;
         self
     }
 
-    /// Has the model say how sure it is, from 0 to 1, whichever way it comes to its outputs: read it
-    /// with [`Prediction::confidence`](crate::Prediction::confidence). It is what the model says of
-    /// itself, no probability.
+    /// Adds a confidence from 0 to 1 that the model reports with its outputs; read it with
+    /// [`Prediction::confidence`](crate::Prediction::confidence). It is a self-assessment, not a
+    /// probability.
     pub fn confidence(mut self) -> Self {
         self.plan.has_confidence = true;
         self
     }
 
-    /// Uses this adapter for the steps only.
+    /// Sets the adapter for the steps only.
     pub fn step_adapter(mut self, adapter: impl Into<AdapterChoice>) -> Self {
         self.plan.wiring.step_adapter = Some(adapter.into());
         self
     }
 
-    /// How many steps a run may take before it has to answer; 10 unless set. The other names for
-    /// it are `max_iters` and `max_steps`.
+    /// Sets the number of steps before the agent has to answer, called `max_iters` or `max_steps`
+    /// elsewhere. Default: 10.
     pub fn max_iterations(self, max_iterations: u32) -> Self {
         self.change_limits(|limits| limits.max_iterations = max_iterations)
     }
 
-    /// Changes how far a run may go: `limits(|limits| limits.token_budget = Some(50_000))`.
+    /// Changes the limits of a run: `limits(|limits| limits.token_budget = Some(50_000))`.
     pub fn limits(self, change: impl FnOnce(&mut Limits)) -> Self {
         self.change_limits(change)
     }
 
-    /// Changes by which rules a run thinks and ends:
+    /// Changes the rules for how a run thinks and ends:
     /// `rules(|rules| rules.success_phrases = vec!["I have it".into()])`.
     pub fn rules(mut self, change: impl FnOnce(&mut Rules)) -> Self {
         change(&mut self.plan.rules);
         self
     }
 
-    /// Tells the model how to think before each call. `{inputs}`, `{outputs}` and `{tools}` stand for
-    /// the names of those; anything else in braces is an error.
+    /// Sets instructions for thinking before each call. `{inputs}`, `{outputs}` and `{tools}` are
+    /// replaced with names; any other name in braces is an error.
     pub fn thought_prompt(mut self, template: impl Into<String>) -> Self {
         self.plan.thought_prompt = Some(template.into());
         self
     }
 
-    /// What tokens cost. A cost budget needs it, and a trace tells the cost by it.
+    /// Sets prices per token. Required for a cost budget; used for costs in traces.
     pub fn prices(mut self, prices: Prices) -> Self {
         self.plan.wiring.prices = prices;
         self
     }
 
-    /// Looks at every call before it runs, after its arguments were checked: lets it run, changes
-    /// its arguments, vetoes it with a message for the model, or has a person asked. A check that
-    /// panics is a veto.
+    /// Inspects every call after its arguments are validated and before it runs. The function can let
+    /// the call run, change its arguments, veto it with a message for the model, or ask a person. A
+    /// panic is a veto.
     ///
-    /// Outputs are looked at, too, as a call of `submit` (or `finish`, see [`completion`](Self::completion)),
-    /// whichever way they came. The model is told why they are vetoed, and asked again as often in a
-    /// row as `max_repairs` allows.
+    /// Outputs are inspected too, as a call of `submit` (or `finish`, see [`completion`](Self::completion)),
+    /// in whichever way they were returned. The model sees why they were vetoed and is asked again, up
+    /// to `max_repairs` times in a row.
     pub fn before_call(
         mut self,
         check: impl Fn(&crate::run::Call) -> Verdict + Send + Sync + 'static,
@@ -310,8 +310,8 @@ impl<S: Shape> Builder<ReAct<S>> {
         self
     }
 
-    /// Looks at what every call gave, and says what is written down and shown to the model instead.
-    /// If it panics, that is an error observation, and what the call gave is not shown.
+    /// Inspects every result, and can replace what is logged and shown to the model. After a panic,
+    /// the model sees an error instead of the result.
     pub fn after_call(
         mut self,
         change: impl Fn(&crate::run::Call, Observation) -> Observation + Send + Sync + 'static,
@@ -335,8 +335,8 @@ impl<S: Shape> Builder<ReAct<S>> {
         self
     }
 
-    /// Ends the loop when this says so of a step that is over: the agent answers from what it has,
-    /// and the reason is [`Custom`](crate::TerminationReason::Custom). A panic ends it, too.
+    /// Ends the loop when the condition returns true for a completed step: the agent answers from what
+    /// it knows, with the reason [`Custom`](crate::TerminationReason::Custom). A panic also ends it.
     pub fn ending_when(
         mut self,
         condition: impl Fn(&TraceStep) -> bool + Send + Sync + 'static,
@@ -376,16 +376,16 @@ impl<S: Shape> Builder<ReAct<S>> {
         self
     }
 
-    /// Gives the outputs by this program when the loop has ended without them, instead of a request
-    /// that reasons first. It gets the inputs of the agent and `trajectory`, and gives its outputs. A
-    /// [`Predict`] saves the reasoning; [`Signature::with_trajectory`] is its signature.
+    /// Sets the program that provides the outputs if the loop ended without them; by default, one
+    /// request that reasons first. It receives the inputs of the agent and `trajectory`, and returns the
+    /// outputs. A [`Predict`] saves the reasoning; [`Signature::with_trajectory`] is its signature.
     pub fn extraction(mut self, program: impl Module + 'static) -> Self {
         self.plan.wiring.extraction = Some(Part::new(program));
         self
     }
 
-    /// Summarises by this program what no longer fits into a prompt. It gets `task` and `transcript`,
-    /// and gives `summary`.
+    /// Sets the program that summarises a transcript that no longer fits into a prompt. It receives
+    /// `task` and `transcript`, and returns `summary`.
     pub fn compaction(mut self, program: impl Module + 'static) -> Self {
         self.plan.wiring.compaction = Some(Part::new(program));
         self

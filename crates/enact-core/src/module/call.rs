@@ -1,4 +1,4 @@
-//! One call of a module: what it starts from, and what it may do.
+//! A call of a module: what it starts from, and its settings.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -17,12 +17,12 @@ use crate::run::{Decision, History, Limits, Parent, PredictorName, Run};
 use crate::settings;
 use crate::signature::{Shape, Values};
 
-/// A call that has not begun. Set what it needs, then await it.
+/// A call that has not started. Configure it, then await it.
 ///
-/// What it starts from is part of its type: a new run takes a history, notes and limits, a resumed
-/// one takes answers. Each kind has only the methods that it can use.
+/// Its type includes what it starts from: a new run takes a history, notes and limits, a resumed
+/// run takes answers. Each kind has only the methods that apply to it.
 ///
-/// A resumed run has its history already:
+/// A resumed run already has its history:
 ///
 /// ```compile_fail,E0599
 /// fn resumed(agent: &enact::ReAct, run: enact::Run, history: &enact::History) {
@@ -30,7 +30,7 @@ use crate::signature::{Shape, Values};
 /// }
 /// ```
 ///
-/// A new run has asked nothing yet:
+/// A new run has no questions yet:
 ///
 /// ```compile_fail,E0599
 /// fn begun(agent: &enact::ReAct, inputs: enact::Values) {
@@ -44,7 +44,7 @@ pub struct Call<'a, S: Shape, B = New<S>> {
     given: Vec<Given>,
     pub(super) stops: Stops,
     pub(super) listener: Option<Listener>,
-    /// Where the run is put as it is before anything happens, for who follows it.
+    /// Receives the run in its initial state, for those who follow it.
     pub(super) begun: Option<Arc<OnceLock<Run>>>,
     through: Option<Box<Through>>,
     shape: std::marker::PhantomData<fn() -> S>,
@@ -53,23 +53,23 @@ pub struct Call<'a, S: Shape, B = New<S>> {
 /// A call that resumes a run from its log.
 pub type ResumeCall<'a, S> = Call<'a, S, Resumed>;
 
-/// A call that resumes a run that a store keeps.
+/// A call that resumes a run from a store.
 pub type ResumeStoredCall<'a, S> = Call<'a, S, ResumedStored>;
 
-/// What a new run starts from.
+/// Starts a new run.
 pub struct New<S: Shape> {
     input: S::Input,
     opening: Opening,
 }
 
-/// A run that is resumed from its log.
+/// Resumes a run from its log.
 #[derive(Debug)]
 pub struct Resumed {
     run: Run,
     store: Option<Arc<dyn Store>>,
 }
 
-/// A run that is resumed from a store.
+/// Resumes a run from a store.
 #[derive(Debug)]
 pub struct ResumedStored {
     run_id: String,
@@ -139,32 +139,32 @@ impl<'a, S: Shape> Call<'a, S> {
         Self::of(core, New { input, opening })
     }
 
-    /// Continues an earlier conversation, which is not changed.
+    /// Continues an earlier conversation, which is not modified.
     pub fn history(mut self, earlier: &History) -> Self {
         self.from.opening.history.clone_from(earlier);
         self
     }
 
-    /// Gives the run this id instead of a new one.
+    /// Sets the id of the run. Default: a new id.
     pub fn run_id(mut self, id: impl Into<String>) -> Self {
         self.from.opening.run_id = Some(id.into());
         self
     }
 
-    /// Keeps notes with the run, in its log: what the program needs to build the agent again.
-    /// Never put a secret there.
+    /// Stores notes with the run, in its log: what the program needs to rebuild the agent.
+    /// Don't store secrets there.
     pub fn notes(mut self, values: Values) -> Self {
         self.from.opening.notes = values;
         self
     }
 
-    /// Links the run to the call of another run that it works for.
+    /// Links the run to the call of another run that it belongs to.
     pub fn child_of(mut self, run: Parent) -> Self {
         self.from.opening.parent = Some(run);
         self
     }
 
-    /// Allows this many steps in this run.
+    /// Sets the number of steps for this run.
     pub fn max_iterations(self, max_iterations: u32) -> Self {
         self.limits(|limits| limits.max_iterations = max_iterations)
     }
@@ -175,15 +175,15 @@ impl<'a, S: Shape> Call<'a, S> {
         self
     }
 
-    /// Asks nobody about a call that a crash left in doubt: it becomes an error observation that
+    /// Doesn't ask about a call that a crash left in doubt: the call becomes an error observation that
     /// says so.
     pub fn unattended(mut self) -> Self {
         self.from.opening.is_unattended = true;
         self
     }
 
-    /// Keeps every event in this store before it takes effect, so that the run can be resumed
-    /// after a crash. No two processes can work on one stored run at a time.
+    /// Stores every event before it takes effect, so that the run can be resumed after a crash. Only
+    /// one process can work on a stored run at a time.
     pub fn store(mut self, store: impl Store + 'static) -> Self {
         self.from.opening.store = Some(Arc::new(store));
         self
@@ -195,8 +195,8 @@ impl<'a, S: Shape> Call<'a, S, Resumed> {
         Self::of(core, Resumed { run, store: None })
     }
 
-    /// Keeps the run in this store from now on. What the store does not know of the run is added;
-    /// it is an error if the store knows more or something else.
+    /// Stores the run from now on. Records that the store doesn't have are added; it is an error if the
+    /// store has more records, or others.
     pub fn store(mut self, store: impl Store + 'static) -> Self {
         self.from.store = Some(Arc::new(store));
         self
@@ -213,8 +213,8 @@ impl<'a, S: Shape> Call<'a, S, ResumedStored> {
         Self::of(core, resumed)
     }
 
-    /// Resumes the run although the end of its log cannot be read. What happened in that part is
-    /// lost, and may be done again: look at what is left before you say this.
+    /// Resumes the run even if the end of its log is damaged. What happened in that part is lost and
+    /// may be repeated: inspect the rest of the run first.
     pub fn despite_damage(mut self) -> Self {
         self.from.despite_damage = true;
         self
@@ -229,9 +229,9 @@ impl<S: Shape, B: Answerable> Call<'_, S, B> {
         self
     }
 
-    /// Answers the one open question in words: `yes`, `no`, an edit, anything else is feedback. See
-    /// [`Question::read`](crate::Question::read). An edit that cannot be read is an error with the
-    /// run, whose question stays open.
+    /// Answers the only open question in words: `yes`, `no` or an edit; anything else is feedback. See
+    /// [`Question::read`](crate::Question::read). An invalid edit is an error that carries the run, and
+    /// the question stays open.
     pub fn respond(mut self, text: impl Into<String>) -> Self {
         self.given.push(Given::Text(text.into()));
         self
@@ -252,7 +252,7 @@ impl<'a, S: Shape, B> Call<'a, S, B> {
         }
     }
 
-    /// The same call, without borrowing the module.
+    /// Clones the module into the call.
     pub(super) fn into_owned(self) -> Call<'static, S, B> {
         Call {
             core: Cow::Owned(self.core.into_owned()),
@@ -266,21 +266,21 @@ impl<'a, S: Shape, B> Call<'a, S, B> {
         }
     }
 
-    /// Ends the run when this token is cancelled.
+    /// Cancels the run when this token is cancelled.
     pub fn cancel_with(mut self, token: CancellationToken) -> Self {
         self.stops.cancellation = token;
         self
     }
 
-    /// Stops work on the run when this token is cancelled, without ending the run: calls under
-    /// way may finish, nothing new begins, and the error of kind
-    /// [`Interrupted`](ErrorKind::Interrupted) carries the run, which can be resumed.
+    /// Stops work on the run when this token is cancelled, without ending the run: running calls can
+    /// finish, nothing new starts, and an error of kind [`Interrupted`](ErrorKind::Interrupted) carries
+    /// the run, which can be resumed.
     pub fn interrupt_with(mut self, token: CancellationToken) -> Self {
         self.stops.interruption = token;
         self
     }
 
-    /// Tells this function what happens while it happens.
+    /// Calls this function with each update, as it happens.
     pub fn on_update(mut self, listener: impl Fn(&Update) + Send + Sync + 'static) -> Self {
         self.listener = Some(Listener::new(listener));
         self
@@ -298,10 +298,10 @@ impl<'a, S: Shape, B> Call<'a, S, B> {
 }
 
 impl<S: Shape, B: StartFrom<S>> Call<'_, S, B> {
-    /// Runs the call to its end on this thread.
+    /// Runs the call to completion on this thread.
     ///
     /// Fails inside an asynchronous runtime, where it would block the thread that has to make
-    /// progress: await the call there.
+    /// progress; await the call there.
     pub fn blocking(self) -> Result<Outcome<S::Output>, Error> {
         if tokio::runtime::Handle::try_current().is_ok() {
             return Err(Error::new(

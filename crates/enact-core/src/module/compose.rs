@@ -1,4 +1,4 @@
-//! Programs made of modules: what the built-in ones and those of users have in common.
+//! Programs composed of modules, built-in or your own.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use crate::model::{ModelError, ModelErrorKind, Reply, Usage};
 use crate::predictor::{Predictor, SavedModule, SavedTools};
 use crate::signature::{Signature, Values};
 
-/// What a program gives once it is done.
+/// The result of a program, in the future.
 pub type Forward<'a> = Pin<Box<dyn Future<Output = Result<Completed, Error>> + Send + 'a>>;
 
-/// A program: takes the inputs of a signature and gives its outputs.
+/// A program: turns the inputs of a signature into its outputs.
 ///
 /// [`Predict`](crate::Predict), [`ChainOfThought`](crate::ChainOfThought) and
-/// [`ReAct`](crate::ReAct) are programs. One of your own is made of them, or of anything else: say
-/// which parts it has, and their predictors are named, tuned, saved and loaded through it. It can
-/// be the [extraction](crate::Builder::extraction) or the [compaction](crate::Builder::compaction)
-/// of an agent, and a [tool](crate::ModuleTool).
+/// [`ReAct`](crate::ReAct) are programs. Compose your own from them or from anything else: return its
+/// parts, and their predictors are named, tuned, saved and loaded through it. A program can be the
+/// [extraction](crate::Builder::extraction) or the [compaction](crate::Builder::compaction) of an
+/// agent, and a [tool](crate::ModuleTool).
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -76,23 +76,23 @@ pub type Forward<'a> = Pin<Box<dyn Future<Output = Result<Completed, Error>> + S
 /// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 pub trait Module: CloneModule + Send + Sync {
-    /// What goes in and what comes out.
+    /// The signature: inputs and outputs.
     fn signature(&self) -> &Signature;
 
-    /// Does its work.
+    /// Runs the program.
     fn forward(&self, inputs: Values) -> Forward<'_>;
 
-    /// Which sort of program this is; saved state names it.
+    /// The kind of program, as named in saved state.
     fn kind(&self) -> &str {
         "program"
     }
 
-    /// The programs that this one is made of, by name.
+    /// The programs that this one consists of, by name.
     fn parts(&self) -> Vec<(&str, &dyn Module)> {
         Vec::new()
     }
 
-    /// The same, to be changed.
+    /// Mutable access to the parts.
     fn parts_mut(&mut self) -> Vec<(&str, &mut dyn Module)> {
         Vec::new()
     }
@@ -102,17 +102,17 @@ pub trait Module: CloneModule + Send + Sync {
         Vec::new()
     }
 
-    /// The same, to be changed.
+    /// Mutable access to these predictors.
     fn own_predictors_mut(&mut self) -> Vec<(&str, &mut Predictor)> {
         Vec::new()
     }
 
-    /// The tools that this program has beside those of its parts.
+    /// The tools of this program, besides those of its parts.
     fn own_tools(&self) -> Option<SavedTools> {
         None
     }
 
-    /// All predictors by name. That of a part's is `part.predictor`.
+    /// All predictors by name. A predictor of a part is named `part.predictor`.
     fn predictors(&self) -> Vec<(String, &Predictor)> {
         let own = self.own_predictors().into_iter();
         let mut all: Vec<_> = own.map(|(name, own)| (name.to_owned(), own)).collect();
@@ -123,7 +123,7 @@ pub trait Module: CloneModule + Send + Sync {
         all
     }
 
-    /// The predictor of this name, to tune it.
+    /// The predictor with this name, for tuning.
     fn predictor_mut(&mut self, name: &str) -> Option<&mut Predictor> {
         if let Some((part, rest)) = name.split_once('.') {
             let mut parts = self.parts_mut().into_iter();
@@ -135,7 +135,7 @@ pub trait Module: CloneModule + Send + Sync {
             .map(|(_, predictor)| predictor)
     }
 
-    /// What was tuned, in this program and in its parts, to be kept as JSON.
+    /// Returns the tuned state of this program and its parts, to be stored as JSON.
     fn save(&self) -> SavedModule {
         let mut saved = SavedModule::of(self.kind(), &self.own_predictors(), self.own_tools());
         for (name, part) in self.parts() {
@@ -144,14 +144,14 @@ pub trait Module: CloneModule + Send + Sync {
         saved
     }
 
-    /// Takes over what was tuned elsewhere. On failure nothing is changed, and the error names what
-    /// does not fit.
+    /// Loads saved state. On failure nothing is changed, and the error names what doesn't
+    /// fit.
     fn load(&mut self, saved: &SavedModule) -> Result<(), Error> {
         self.check_saved(saved)?;
         self.take_saved(saved)
     }
 
-    /// Whether saved state fits.
+    /// Checks whether saved state fits.
     #[doc(hidden)]
     fn check_saved(&self, saved: &SavedModule) -> Result<(), Error> {
         saved.restore(self.kind(), &self.own_predictors(), self.own_tools())?;
@@ -181,7 +181,7 @@ pub trait Module: CloneModule + Send + Sync {
     }
 }
 
-/// What a program gave.
+/// The result of a program.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Completed {
@@ -189,12 +189,12 @@ pub struct Completed {
     pub outputs: Values,
     /// Tokens and requests spent.
     pub usage: Usage,
-    /// What they cost, as far as prices are known.
+    /// Their cost, as far as prices are known.
     pub cost: f64,
 }
 
 impl Completed {
-    /// Outputs that cost nothing.
+    /// Outputs without usage or cost.
     pub fn new(outputs: Values) -> Self {
         Self {
             outputs,
@@ -202,7 +202,7 @@ impl Completed {
         }
     }
 
-    /// The same, and what an earlier part spent.
+    /// Adds the usage and cost of an earlier part.
     #[must_use]
     pub fn after(mut self, earlier: &Self) -> Self {
         self.usage += earlier.usage;
@@ -221,7 +221,7 @@ impl<O> From<Prediction<O>> for Completed {
     }
 }
 
-/// Programs can be cloned behind their trait: every program that is `Clone` is one of these.
+/// Cloning behind a trait object: implemented for every program that is `Clone`.
 pub trait CloneModule {
     #[doc(hidden)]
     fn clone_module(&self) -> Arc<dyn Module>;
@@ -246,7 +246,7 @@ impl Part {
         &self.0
     }
 
-    /// The program as the driver knows it.
+    /// The program in the form that the driver uses.
     pub(super) fn as_program(&self) -> Arc<Program> {
         let module = Arc::clone(&self.0);
         Arc::new(move |inputs| {
@@ -263,7 +263,7 @@ impl Part {
     }
 }
 
-/// What a program gives, as the reply that a model would give.
+/// Runs a program, and returns its outputs as a model's reply.
 async fn reply_of(module: &dyn Module, mut inputs: Values) -> Result<Reply, ModelError> {
     let fields = module.signature().inputs();
     inputs.retain(|name, _| fields.iter().any(|field| field.name == *name));

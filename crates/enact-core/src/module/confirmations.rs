@@ -1,4 +1,4 @@
-//! The questions of a stored run, by their ids: look one up, answer it, take an answer back.
+//! The questions of a stored run, by id: list them, answer them, withdraw answers.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::run::store::{Store, StoredRun};
 use crate::run::{AnswerError, Answerer, AskedQuestion, ConfirmationStatus, Decision, Event, Run};
 use crate::time::Timestamp;
 
-/// The questions of a stored run. Needs no agent: an answer is written into the log, and whoever
-/// resumes the run next acts on it.
+/// The questions of a stored run. This needs no agent: an answer is written to the log, and takes
+/// effect when the run is resumed.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -54,7 +54,7 @@ pub struct Confirmations {
 }
 
 impl Confirmations {
-    /// The questions of this run.
+    /// Accesses the questions of this run.
     pub fn of(store: impl Store + 'static, run_id: impl Into<String>) -> Self {
         Self {
             store: Arc::new(store),
@@ -62,18 +62,18 @@ impl Confirmations {
         }
     }
 
-    /// Every question that the run asked, with what became of it. A question that has expired is
-    /// shown as rejected, also before anybody has resumed the run.
+    /// Every question of the run with its status. An expired question is shown as rejected, even before
+    /// the run is resumed.
     pub async fn list(&self) -> Result<Vec<AskedQuestion>, Error> {
         Ok(questions(&self.load().await?))
     }
 
-    /// What became of a question.
+    /// The status of a question.
     pub async fn status(&self, confirmation_id: &str) -> Result<ConfirmationStatus, Error> {
         Ok(find(&self.load().await?, confirmation_id)?.status)
     }
 
-    /// Answers an open question. The run goes on when it is resumed.
+    /// Answers an open question. The run continues when it is resumed.
     pub async fn respond(&self, confirmation_id: &str, decision: Decision) -> Result<(), Error> {
         self.write(|run| {
             let asked = find(run, confirmation_id)?;
@@ -97,7 +97,7 @@ impl Confirmations {
         .await
     }
 
-    /// Takes an answer back, if it has not been used: the question is open again.
+    /// Withdraws an answer that has not been used: the question is open again.
     pub async fn clear(&self, confirmation_id: &str) -> Result<(), Error> {
         self.write(|run| {
             let asked = find(run, confirmation_id)?;
@@ -110,7 +110,7 @@ impl Confirmations {
         .await
     }
 
-    /// Takes back every answer that has not been used.
+    /// Withdraws all answers that have not been used.
     pub async fn clear_all(&self) -> Result<(), Error> {
         self.write(|run| {
             let unused = run.questions().iter();
@@ -126,7 +126,7 @@ impl Confirmations {
         Ok(self.store.load(&self.run_id).await?.of(&self.run_id)?.run)
     }
 
-    /// Appends to the log under a lease: nobody is at work on the run meanwhile.
+    /// Appends to the log under a lease, so that no process works on the run meanwhile.
     async fn write(
         &self,
         decide: impl FnOnce(&Run) -> Result<Vec<Event>, AnswerError>,

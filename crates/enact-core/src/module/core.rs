@@ -1,4 +1,4 @@
-//! What all modules have in common: a program, its tools, and whom to ask in which words.
+//! What all modules have in common: a program, its tools, models and adapters.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::settings::{self, Settings};
 use crate::signature::{Field, Signature};
 use crate::tool::Tools;
 
-/// Which module.
+/// The kind of module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Predict,
@@ -35,7 +35,7 @@ impl Kind {
     }
 }
 
-/// A module that is built: a program that fits together, and whom to ask in which words.
+/// A built module: a validated program with its models and adapters.
 #[derive(Debug, Clone)]
 pub(super) struct Core {
     kind: Kind,
@@ -44,7 +44,7 @@ pub(super) struct Core {
     wiring: Wiring,
 }
 
-/// Whom a module asks, in which words, and what else takes part in its runs.
+/// The model and adapter of a module, and what else takes part in its runs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Wiring {
     pub(super) model: Option<Arc<dyn LanguageModel>>,
@@ -61,34 +61,34 @@ pub(super) struct Wiring {
 /// The only predictor of a module without steps.
 const PREDICT: &str = "predict";
 
-/// The programs that an agent may be given, as its parts.
+/// The names of an agent's programs, as its parts.
 const EXTRACTION: &str = "extraction";
 const COMPACTION: &str = "compaction";
 
-/// What stops a run from outside: for good, or until it is resumed.
+/// Tokens that stop a run: for good, or until it is resumed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stops {
     pub(super) cancellation: CancellationToken,
     pub(super) interruption: CancellationToken,
 }
 
-/// Puts effects around those of a call.
+/// Wraps the effects of a call.
 pub(super) type Through = dyn FnOnce(Box<dyn Effects>) -> Box<dyn Effects> + Send;
 
-/// What a call needs to begin or to resume a run.
+/// What a call needs to start or resume a run.
 pub(super) struct Ready {
     pub(super) local: Local,
     pub(super) wording: Wording,
-    /// What the log says about the agent.
+    /// The description of the agent for the log.
     pub(super) agent: AgentSpec,
     pub(super) through: Option<Box<Through>>,
 }
 
-/// A predictor's model and adapter, settled for one run.
+/// A predictor's model and adapter, resolved for one run.
 type Settled = (Arc<dyn LanguageModel>, AdapterChoice, Capabilities);
 
 impl Wiring {
-    /// The program that does the work of a predictor.
+    /// The program that replaces a predictor.
     fn program(&self, name: PredictorName) -> Option<&Part> {
         match name {
             PredictorName::Extract => self.extraction.as_ref(),
@@ -97,7 +97,7 @@ impl Wiring {
         }
     }
 
-    /// Whether the programs take what they are given, and give what is needed.
+    /// Checks the inputs and outputs of the programs.
     pub(super) fn check(&self, program: &Program) -> Result<(), Error> {
         if let Some(part) = &self.extraction {
             let (given, wanted) = (program.extract.signature(), &program.declared);
@@ -111,7 +111,7 @@ impl Wiring {
     }
 }
 
-/// Whether a program can do what is asked: with the inputs of one signature, the outputs of another.
+/// Checks that a program accepts the inputs of one signature, and returns the outputs of another.
 fn fit(name: &str, own: &Signature, given: &Signature, wanted: &Signature) -> Result<(), Error> {
     let is_given = |input: &str| given.inputs().iter().any(|field| field.name == input);
     let gives = |output: &str| own.outputs().iter().any(|field| field.name == output);
@@ -157,7 +157,7 @@ impl Core {
         &self.tools
     }
 
-    /// The predictors by name. Where a program does the work, there is none.
+    /// The predictors by name, except those replaced by programs.
     pub(super) fn predictors(&self) -> Vec<(&str, &Predictor)> {
         let program = &self.program;
         if program.step.is_none() {
@@ -170,7 +170,7 @@ impl Core {
             .collect()
     }
 
-    /// The same, to be changed.
+    /// Mutable access to the predictors.
     pub(super) fn predictors_mut(&mut self) -> Vec<(&str, &mut Predictor)> {
         let program = Arc::make_mut(&mut self.program);
         let mut all = program.all_predictors_mut();
@@ -214,7 +214,7 @@ impl Core {
             .map(|_| SavedTools::of(self.program.tool_specs()))
     }
 
-    /// The model and the adapter of a predictor: its own, the module's, the scope's, the
+    /// Resolves the model and adapter of a predictor: its own, the module's, the scope's, the
     /// program's, in this order.
     fn settle(
         &self,
@@ -243,7 +243,7 @@ impl Core {
         Ok((model, choice.unwrap_or_default(), capabilities))
     }
 
-    /// Settles whom to ask in which words for one run, and what the log says about it.
+    /// Resolves models and adapters for one run, and describes them for the log.
     pub(super) fn prepare(
         &self,
         stops: Stops,
@@ -274,7 +274,7 @@ impl Core {
                 spec.prices.insert(name, price);
             }
             if let Some(program) = self.wiring.program(name) {
-                // What it gives is read as JSON.
+                // Its outputs are parsed as JSON.
                 wording = wording.with(name, &AdapterChoice::from(Json), capabilities);
                 programs.insert(name, program.as_program());
                 continue;

@@ -14,17 +14,17 @@ use crate::run::{ConfirmationStatus, Parent, Question};
 use crate::signature::{Dynamic, Shape, Signature, Values};
 use crate::tool::{Effect, Tool, ToolContext, ToolError, ToolFuture, ToolOutput, ToolSpec};
 
-/// How deep agents may call agents.
+/// How deep agents can call agents.
 const MAX_DEPTH: u32 = 8;
-/// An agent takes longer than a function.
+/// Agents take longer than functions.
 const TIMEOUT: Duration = Duration::from_secs(3_600);
 
-/// An agent as a tool of another: its inputs are the arguments, its outputs what the call gives.
+/// An agent as a tool of another: its inputs are the arguments, its outputs the result.
 ///
-/// Its run is a run of its own, linked to the caller's, with limits of its own inside the caller's.
-/// When it waits for a person, so does the caller; when the caller is resumed, it goes on where it
-/// was. Its runs are kept in memory unless a store is given, so give one if callers are resumed in
-/// other processes.
+/// Each call is a run of its own, linked to the caller's, with its own limits inside the caller's.
+/// If it waits for a person, so does the caller; when the caller is resumed, it resumes too. Its
+/// runs are kept in memory unless a store is set, so set one if callers are resumed in other
+/// processes.
 #[derive(Debug, Clone)]
 pub struct AgentTool {
     agent: ReAct<Dynamic>,
@@ -33,7 +33,7 @@ pub struct AgentTool {
 }
 
 impl AgentTool {
-    /// A tool of this name. The description tells the calling agent when to hand over.
+    /// Creates a tool with this name. The description helps the calling agent decide when to use it.
     pub fn new<S: Shape>(
         agent: ReAct<S>,
         name: impl Into<String>,
@@ -41,7 +41,7 @@ impl AgentTool {
     ) -> Self {
         let agent = agent.untyped();
         let parameters = agent.signature().input_schema();
-        // The same call goes on with the same run, so it may be repeated.
+        // The same call continues the same run, so it can be repeated.
         let spec = ToolSpec::new(name, description, parameters)
             .with_source(ToolSpec::AGENT)
             .with_effect(Effect::Idempotent)
@@ -53,21 +53,21 @@ impl AgentTool {
         }
     }
 
-    /// Keeps the runs in this store.
+    /// Sets the store for the runs.
     #[must_use]
     pub fn with_store(mut self, store: impl Store + 'static) -> Self {
         self.store = Arc::new(store);
         self
     }
 
-    /// The same with another time limit.
+    /// Sets the time limit of a call.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.spec = self.spec.with_timeout(timeout);
         self
     }
 
-    /// What goes in and what comes out.
+    /// The signature of the agent: inputs and outputs.
     pub fn signature(&self) -> &Signature {
         self.agent.signature()
     }
@@ -117,9 +117,9 @@ impl AgentTool {
         }
     }
 
-    /// Gives the inner run what the caller's person said, if they were asked. An answer that does
-    /// not fit is for that person to mend, not for the calling model: the question is asked again,
-    /// with what is wrong.
+    /// Passes the answer of the caller's person to the inner run, if they were asked. An invalid answer
+    /// is for that person to correct, not for the calling model: the question is asked again, with the
+    /// problem.
     async fn pass_on(
         &self,
         question: &Question,
@@ -150,7 +150,7 @@ impl AgentTool {
             if !matches!(status, Ok(ConfirmationStatus::Pending)) {
                 return Ok(());
             }
-            // Longer each time, so that no two questions are in the same words.
+            // Longer each time, so that no two questions have the same text.
             asked = format!("{asked}\n(`{}` does not do: {problem})", answer.trim());
             was_refused = true;
         }
@@ -163,7 +163,7 @@ impl AgentTool {
         }
     }
 
-    /// A question of the inner agent in words that fit no other question.
+    /// A question of the inner agent, with a text that no other question has.
     fn asks(&self, question: &Question) -> String {
         format!(
             "{} asks: {} [{}]",
@@ -172,7 +172,7 @@ impl AgentTool {
     }
 }
 
-/// The run of a call: the same whoever asks.
+/// The run of a call, independent of who asks.
 fn run_id(context: &ToolContext) -> String {
     context.idempotency_key.replace(':', ".")
 }
@@ -197,7 +197,7 @@ impl Tool for AgentTool {
             let run = self
                 .agent
                 .resume_stored(Arc::clone(&self.store), run_id(&context));
-            // It may not have begun, or be over: then there is nothing to end.
+            // It may not have started, or may be over: then there is nothing to cancel.
             let _ = run.cancel_with(cancelled).await;
         })
     }

@@ -1,4 +1,4 @@
-//! One tool that hands over to one of several agents, by name.
+//! A tool that hands over to one of several agents, by name.
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -11,8 +11,8 @@ use crate::tool::{Effect, Tool, ToolContext, ToolError, ToolFuture, ToolSpec, To
 
 /// A tool that hands over to one of several agents, by name: `hand_over(agent, inputs)`.
 ///
-/// Its description lists the agents with what they take and give, so that many of them cost one
-/// tool. Each call is what it would be as a call of the agent's own [`AgentTool`].
+/// Its description lists the agents with their inputs and outputs, so that many agents cost one
+/// tool. A call behaves like a call of the agent's own [`AgentTool`].
 ///
 /// ```
 /// use enact::{AgentTool, HandOver, ReAct, Tools};
@@ -33,7 +33,7 @@ pub struct HandOver {
 }
 
 impl HandOver {
-    /// Among these, whose names must differ.
+    /// Creates the tool for these agents, whose names must differ.
     pub fn among(agents: impl IntoIterator<Item = AgentTool>) -> Result<Self, Error> {
         let agents: Vec<AgentTool> = agents.into_iter().collect();
         let all = agents.iter().cloned().fold(Tools::new(), Tools::with);
@@ -91,7 +91,7 @@ impl Tool for HandOver {
 
     fn abandon<'a>(&'a self, context: ToolContext) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            // Only the one that was called has a run for this call.
+            // Only the called agent has a run for this call.
             for agent in &self.agents {
                 agent.abandon(context.clone()).await;
             }

@@ -1,5 +1,5 @@
-//! Modules: what a user holds and calls. [`Predict`] asks once, [`ChainOfThought`] reasons before
-//! it answers, [`ReAct`] works with tools until the outputs are committed.
+//! Modules, which users build and call. [`Predict`] asks once, [`ChainOfThought`] reasons before
+//! it answers, [`ReAct`] uses tools until the outputs are committed.
 
 mod builder;
 mod call;
@@ -51,7 +51,7 @@ macro_rules! module {
                 Self { core, shape: PhantomData }
             }
 
-            /// What goes in and what comes out.
+            /// The signature: inputs and outputs.
             pub fn signature(&self) -> &Signature {
                 &self.core.program().declared
             }
@@ -66,7 +66,7 @@ macro_rules! module {
                 Call::resume(&self.core, run.into())
             }
 
-            /// Resumes a run that a store keeps.
+            /// Resumes a run from a store.
             pub fn resume_stored(
                 &self,
                 store: impl Store + 'static,
@@ -77,12 +77,12 @@ macro_rules! module {
         }
 
         impl<S: Shape> $name<S> {
-            /// The requests that a run made to models, word for word, made again from its log. The
-            /// module has to be the one that made the run: what is tuned, demonstrations and
-            /// adapters aren't in the log. Secrets are redacted, as they are in the log.
+            /// Recomputes the requests that a run sent to models, verbatim, from its log. The module has to be
+            /// the one that made the run: the log doesn't contain tuned state, demonstrations or
+            /// adapters. Secrets are redacted, as in the log.
             ///
             /// # Errors
-            /// When the run was made by another module.
+            /// If the run was made by another module.
             pub fn prompts(&self, run: &Run) -> Result<Vec<Asked>, Error> {
                 self.core.prompts(run)
             }
@@ -158,7 +158,7 @@ module! {
 }
 
 module! {
-    /// Asks a model for the outputs of a signature, after it has reasoned.
+    /// Asks a model to reason, then for the outputs of a signature.
     ///
     /// The reasoning is the output `reasoning` of the reply; read it with
     /// [`Prediction::reasoning`].
@@ -196,18 +196,18 @@ module! {
 }
 
 impl<S: Shape> ReAct<S> {
-    /// The same agent, with values by name instead of types.
+    /// Converts to an agent with values by name instead of types.
     pub fn untyped(self) -> ReAct<Dynamic> {
         ReAct::of(self.core)
     }
 
-    /// The tools that the model sees, `submit` or `finish` last. A server may change its tools during
-    /// a run: [`Run::tools`] is what a run has.
+    /// The tools that the model sees; `submit` or `finish` is last. A server can change its tools during
+    /// a run: [`Run::tools`] returns the current tools of a run.
     pub fn tools(&self) -> &[ToolSpec] {
         self.core.program().shown_tools()
     }
 
-    /// The set of tools that the agent was built with, to build another one with them.
+    /// The set of tools that the agent was built with, for building another agent with them.
     pub fn tool_set(&self) -> &Tools {
         self.core.tools()
     }

@@ -10,10 +10,10 @@ use crate::run::Run;
 use crate::signature::Values;
 use crate::tool::{Effect, Tool, ToolContext, ToolError, ToolFuture, ToolOutput, ToolSpec};
 
-/// A program as a tool of an agent: its inputs are the arguments, its outputs what the call gives.
+/// A program as a tool of an agent: its inputs are the arguments, its outputs the result.
 ///
-/// An agent as a tool is an [`AgentTool`](crate::AgentTool): that can pause, be resumed and be
-/// followed in its own log. This is for the other programs, and does neither.
+/// For an agent, use [`AgentTool`](crate::AgentTool), which can pause, be resumed and be followed
+/// in its own log. This tool is for all other programs, and supports none of that.
 ///
 /// ```
 /// use enact::{ModuleTool, Predict, ReAct, Tools};
@@ -30,7 +30,7 @@ pub struct ModuleTool {
 }
 
 impl ModuleTool {
-    /// A tool of this name. The description tells the agent when to call it.
+    /// Creates a tool with this name. The description helps the agent decide when to call it.
     pub fn new(
         module: impl Module + 'static,
         name: impl Into<String>,
@@ -43,8 +43,8 @@ impl ModuleTool {
         }
     }
 
-    /// The same, with what its calls do in the world; [`Effect::Effectful`] unless set. A program
-    /// that only asks models may be [`Effect::ReadOnly`].
+    /// Sets the effect of calls. Default: [`Effect::Effectful`]. A program that only asks models can be
+    /// [`Effect::ReadOnly`].
     #[must_use]
     pub fn with_effect(mut self, effect: Effect) -> Self {
         self.spec = self.spec.with_effect(effect);
@@ -75,7 +75,7 @@ impl Tool for ModuleTool {
     }
 }
 
-/// What the calling model is told of a failure. What was spent until then counts.
+/// The error that the calling model sees. Usage until the failure still counts.
 pub(super) fn no_answer(who: &str, error: &Error) -> ToolError {
     let run = error.run();
     let usage = run.map(Run::usage).unwrap_or_default();
@@ -83,7 +83,7 @@ pub(super) fn no_answer(who: &str, error: &Error) -> ToolError {
     ToolError::new(format!("the {who} came to no answer: {error}")).costing(usage, cost)
 }
 
-/// What a program gave, as the output of a tool: the value itself if there is only one.
+/// The result of a program as the output of a tool: a single value is returned without its name.
 pub(super) fn output_of(done: Completed) -> ToolOutput {
     let mut outputs = done.outputs;
     let value = match outputs.len() {

@@ -1,4 +1,4 @@
-//! What a call gives: a prediction, or a pause.
+//! The result of a call: a prediction, or a pause.
 
 use std::ops::Deref;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub enum Outcome<O> {
 }
 
 impl<O> Outcome<O> {
-    /// The prediction; a pause becomes an error that carries the run. For agents whose tools
+    /// Returns the prediction; a pause becomes an error that carries the run. For agents whose tools
     /// never ask.
     pub fn finished(self) -> Result<Prediction<O>, Error> {
         match self {
@@ -43,7 +43,7 @@ impl<O> Outcome<O> {
         }
     }
 
-    /// The run, whichever way the call ended.
+    /// The run, however the call ended.
     pub fn run(&self) -> &Run {
         match self {
             Self::Finished(prediction) => prediction.run(),
@@ -52,7 +52,7 @@ impl<O> Outcome<O> {
     }
 }
 
-/// A run that waits for a person. Serialises; resume it anywhere with the module's `resume`.
+/// A run that waits for a person. Serialise it, and resume it anywhere with the module's `resume`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Paused {
     run: Run,
@@ -64,7 +64,7 @@ impl Paused {
         Self { run, questions }
     }
 
-    /// Every open question.
+    /// All open questions.
     pub fn questions(&self) -> &[Question] {
         &self.questions
     }
@@ -74,7 +74,7 @@ impl Paused {
         &self.run
     }
 
-    /// What a person may want to know before they decide.
+    /// The context that helps a person decide.
     pub fn context(&self) -> PauseContext {
         PauseContext {
             trajectory: self.run.trajectory(),
@@ -84,19 +84,19 @@ impl Paused {
     }
 }
 
-/// What had happened when a run paused. A view of its log.
+/// What happened before a run paused. A view of its log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PauseContext {
-    /// The calls so far. Those of the step that waits are at its end.
+    /// The calls so far, those of the waiting step at the end.
     pub trajectory: Trajectory,
-    /// The number of the step that waits, counted from 0.
+    /// The number of the waiting step, from 0.
     pub iteration: usize,
-    /// What the run was asked to do.
+    /// The inputs of the run.
     pub inputs: Values,
 }
 
-/// Whoever reads a pause finds its context there; who resumes it needs the log alone.
+/// Readers of a serialised pause find its context; resuming it only needs the log.
 impl Serialize for Paused {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut fields = to.serialize_struct("Paused", 3)?;
@@ -113,13 +113,13 @@ impl From<Paused> for Run {
     }
 }
 
-/// The outputs of a call, and how they came about. Dereferences to the outputs.
+/// The outputs of a call, and how they were produced. Dereferences to the outputs.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Prediction<O> {
     /// The declared outputs.
     pub outputs: O,
-    /// The transcript: hand it to a later call and the conversation goes on.
+    /// The transcript: pass it to a later call to continue the conversation.
     pub history: History,
     /// Tokens and requests spent.
     pub usage: Usage,
@@ -129,8 +129,8 @@ pub struct Prediction<O> {
     run: Run,
 }
 
-/// What a run came to that is over, read from its log: no model is asked for it. The error of a run
-/// that failed is the one that it ended with.
+/// The result of a run that is over, read from its log without asking a model. For a failed run, the
+/// error is the one it ended with.
 impl<O: DeserializeOwned> TryFrom<Run> for Prediction<O> {
     type Error = Error;
 
@@ -168,23 +168,23 @@ impl<O: DeserializeOwned> Prediction<O> {
 }
 
 impl<O> Prediction<O> {
-    /// Whether the agent came to its outputs by itself, not because a limit made it answer.
+    /// Whether the agent finished by itself, not because of a limit.
     pub fn success(&self) -> bool {
         self.termination == TerminationReason::Success
     }
 
-    /// Thought, tool, arguments and observation of every call.
+    /// Thought, tool, arguments and observation of each call.
     pub fn trajectory(&self) -> Trajectory {
         self.run.trajectory()
     }
 
-    /// What the model reasoned before it gave the outputs, if it was asked to.
+    /// The model's reasoning before the outputs, if it was asked for.
     pub fn reasoning(&self) -> Option<&str> {
         self.run.reasoning()
     }
 
-    /// How sure the model says it is, from 0 to 1, if it was asked with
-    /// [`Builder::confidence`](super::Builder::confidence).
+    /// The confidence that the model reported, from 0 to 1, if
+    /// [`Builder::confidence`](super::Builder::confidence) is set.
     pub fn confidence(&self) -> Option<f64> {
         self.values.get(CONFIDENCE).and_then(Value::as_f64)
     }
@@ -194,7 +194,7 @@ impl<O> Prediction<O> {
         &self.values
     }
 
-    /// How long it took.
+    /// The duration of the run.
     pub fn execution_time(&self) -> Duration {
         self.run.execution_time()
     }

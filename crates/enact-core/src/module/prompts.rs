@@ -1,4 +1,4 @@
-//! The requests of a run, made again from its log.
+//! The requests of a run, recomputed from its log.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use crate::model::Request;
 use crate::react::{ModelCall, Next, RunState};
 use crate::run::{PredictorName, Run};
 
-/// A request that a run made to a model, as `prompts` of a module makes it again from the log.
+/// A request of a run, recomputed from the log by a module's `prompts`.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Asked {
-    /// On behalf of whom.
+    /// The predictor that asked.
     pub predictor: PredictorName,
-    /// What was asked.
+    /// The request.
     pub request: Request,
-    /// The place in the log of what came of it: the reply, or the failure.
+    /// The position of the result in the log: a reply or a failure.
     pub answered_at: u64,
 }
 
 impl Core {
-    /// The requests of a run of this program, in order. Those of other programs that take part are
-    /// in runs of their own.
+    /// The requests of a run of this program, in order. Requests of other programs belong to runs of
+    /// their own.
     pub(super) fn prompts(&self, run: &Run) -> Result<Vec<Asked>, Error> {
         let ready = self.prepare(Stops::default(), None, None)?;
         let began = &run.started().agent;
@@ -31,7 +31,7 @@ impl Core {
             program = Arc::new(program.with_tools(began.tools.clone())?);
         }
         let mut expected = began.clone();
-        // The tools are those of the log.
+        // The tools come from the log.
         expected.tools.clear();
         if let Some(difference) = expected.difference(&ready.agent) {
             let message = format!("the run was made by another agent: {difference}");

@@ -1,4 +1,4 @@
-//! How a call begins: the effects that its run is driven by, and the state it starts from.
+//! Starts a call: the effects that drive its run, and the initial state.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use crate::run::{
 use crate::settings;
 use crate::signature::Values;
 
-/// Where a run is kept, and the right to write to it.
+/// The store of a run, and the lease to write to it.
 pub(super) type Kept = (Arc<dyn Store>, Lease);
 
-/// An answer as it was given.
+/// An answer as given.
 #[derive(Debug)]
 pub(super) enum Given {
     Decision(String, Decision),
     Text(String),
 }
 
-/// What the run is driven by: the work in this process, kept in a store if there is one, by an engine
-/// if one is given.
+/// The effects that drive a run: work in this process, stored if there is a store, wrapped by an engine
+/// if there is one.
 fn effects(local: Local, through: Option<Box<Through>>, kept: Option<Kept>) -> Box<dyn Effects> {
     let (secrets, models) = (local.secrets.clone(), local.models.clone());
     let mut effects: Box<dyn Effects> = match kept {
@@ -51,7 +51,7 @@ fn effects(local: Local, through: Option<Box<Through>>, kept: Option<Kept>) -> B
     effects
 }
 
-/// What a new run begins with, beside its inputs.
+/// What a new run starts with, besides its inputs.
 #[derive(Default)]
 pub(super) struct Opening {
     pub(super) history: History,
@@ -104,7 +104,7 @@ pub(super) async fn begin(
     started.is_unattended = opening.is_unattended;
     let mut event = driver::redacted(Event::began(started), &local.secrets)?;
     if let Some(key) = settings::current().seal_key {
-        // As it stands in the log, without secrets.
+        // As stored in the log, without secrets.
         event = event.sealed(&key);
     }
     let effects = effects(local, through, kept);
@@ -122,8 +122,8 @@ pub(super) async fn begin(
     Ok((effects, state))
 }
 
-/// Puts a run under the care of a store: it takes in what it does not know of the run, and must not
-/// know more or other than the run says.
+/// Stores a run: adds the records that the store lacks, and fails if it has more or different
+/// ones.
 pub(super) async fn adopt(store: Arc<dyn Store>, run: &Run) -> Result<Kept, Error> {
     let lease = store.acquire(run.id()).await?;
     let ours = run.records().len() as u64;
@@ -157,8 +157,8 @@ pub(super) fn resume(
     let local = &ready.local;
     let mut began = run.started().agent.clone();
     let mut program = core.program().clone();
-    // Which tools the run has is what its log says. What is different by now is taken in before
-    // anything else happens.
+    // The log determines the tools of the run. Changes since then are applied before anything else
+    // happens.
     if !local.has_tools(&began.tools) {
         program = Arc::new(program.with_tools(began.tools.clone())?);
     }
@@ -185,7 +185,7 @@ pub(super) async fn answer(
     recorded.map_err(driver::error_of)
 }
 
-/// What follows from answers, if all of them fit: none is kept if one does not.
+/// The events for the answers if all of them fit; otherwise none are kept.
 fn answers(state: &RunState, given: Vec<Given>) -> Result<Vec<Event>, AnswerError> {
     let mut answered: Vec<String> = Vec::new();
     let mut events = Vec::new();
@@ -211,8 +211,8 @@ fn answers(state: &RunState, given: Vec<Given>) -> Result<Vec<Event>, AnswerErro
     Ok(events)
 }
 
-/// The inputs, if they fit. What is wrong with them is said without secrets, which a message would
-/// quote in part.
+/// Validates the inputs. Problems are reported without secrets, which a message would partly
+/// quote.
 pub(super) fn checked(core: &Core, values: Values) -> Result<Values, Error> {
     let secrets = settings::secrets();
     if secrets.is_empty() {

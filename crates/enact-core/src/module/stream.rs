@@ -1,4 +1,4 @@
-//! A run as a stream of what happens in it.
+//! A run as a stream of updates.
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -19,15 +19,15 @@ use crate::run::{Record, Run, indented};
 use crate::settings;
 use crate::signature::Shape;
 
-/// A run as a stream of what happens in it, in order. Made by [`Call::stream`](super::Call::stream).
+/// A run as a stream of updates, in order. Created by [`Call::stream`](super::Call::stream).
 ///
-/// The run goes on by itself, however slowly the stream is read. Dropping the stream cancels the run:
-/// the model is no longer asked, tools are told, and the log ends with `cancelled`.
+/// The run continues in the background, however slowly the stream is read. Dropping the stream
+/// cancels the run: no further requests are sent, tools are notified, and the log ends with `cancelled`.
 #[derive(Debug)]
 pub struct RunStream<O> {
     updates: mpsc::UnboundedReceiver<Update>,
     seen: Seen,
-    /// Why it could not begin, if it could not.
+    /// Why the run could not start, if it couldn't.
     work: Result<JoinHandle<Result<Outcome<O>, Error>>, Error>,
     /// Cancels the run when it is dropped.
     _cancellation: DropGuard,
@@ -38,8 +38,8 @@ where
     S::Output: 'static,
     B: StartFrom<S> + 'static,
 {
-    /// Starts the call in a task of its own, and gives what happens in it as a stream; a function set
-    /// with [`on_update`](Self::on_update) is told, too. Dropping the stream cancels the run.
+    /// Starts the call in a background task, and returns its updates as a stream; a function set with
+    /// [`on_update`](Self::on_update) is also called. Dropping the stream cancels the run.
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -83,7 +83,7 @@ where
             if let Some(listener) = &also {
                 listener.tell(update);
             }
-            // Whoever dropped the stream wants nothing more.
+            // The stream was dropped, so no one needs the update.
             let _ = told.send(update.clone());
         }));
         let seen = Seen::default();
@@ -99,15 +99,15 @@ where
 }
 
 impl<O> RunStream<O> {
-    /// What happens next; `None` once the run is over, waits for a person or has failed.
+    /// The next update; `None` once the run is over, paused or failed.
     pub async fn next(&mut self) -> Option<Update> {
         let update = self.updates.recv().await;
         self.seen.take(update.as_ref());
         update
     }
 
-    /// The reasoning as text, as far as the updates told it that were read: all steps, and the
-    /// thought that is being written. [`Run::scratchpad`] tells it of a run that is over or waits.
+    /// The reasoning as text, up to the last update you read: all steps, and the thought that is being
+    /// written. Use [`Run::scratchpad`] for a run that is over or paused.
     ///
     /// ```
     /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -131,9 +131,9 @@ impl<O> RunStream<O> {
         self.seen.scratchpad()
     }
 
-    /// Waits for the run, and gives what awaiting the call would have given.
+    /// Waits for the run, and returns the result of the call.
     pub async fn outcome(self) -> Result<Outcome<O>, Error> {
-        // Whoever stops waiting drops the stream, and with it the run.
+        // Dropping this future drops the stream, which cancels the run.
         match self.work?.await {
             Ok(outcome) => outcome,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
@@ -145,12 +145,12 @@ impl<O> RunStream<O> {
     }
 }
 
-/// What was told of a run so far.
+/// What the updates have shown so far.
 #[derive(Debug, Default)]
 struct Seen {
-    /// The run before anything happened that is told.
+    /// The run before the first update.
     begun: Arc<OnceLock<Run>>,
-    /// What was written down since.
+    /// The records since then.
     records: Vec<Record>,
     /// The thought that is being written.
     thought: String,
@@ -182,7 +182,7 @@ impl Seen {
             .iter()
             .filter(|record| record.position >= known);
         let records: Vec<Record> = earlier.iter().chain(later).cloned().collect();
-        // Before the first record there is no run.
+        // There is no run before the first record.
         let mut text =
             Run::try_from(records).map_or_else(|_| String::new(), |run| run.scratchpad());
         if !self.thought.trim().is_empty() {

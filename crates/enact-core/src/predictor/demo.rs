@@ -1,4 +1,4 @@
-//! Demonstrations: worked examples that stand before the task.
+//! Demonstrations: worked examples before the task.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::run::{Entry, History};
 use crate::signature::{TypedSignature, Values};
 
-/// A worked example: inputs and outputs, with the steps between them if there are some.
+/// A worked example: inputs and outputs, optionally with the steps between them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Demo {
@@ -15,7 +15,7 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// An example of inputs and the outputs they lead to. Fields may be missing.
+    /// Creates an example from inputs and outputs. Fields can be missing.
     pub fn new(inputs: Values, outputs: Values) -> Self {
         let outputs = Entry::Outputs {
             values: outputs,
@@ -27,19 +27,19 @@ impl Demo {
         }
     }
 
-    /// A filled-in typed signature as an example. Fails only if a field cannot be written as JSON.
+    /// Creates an example from a typed signature. Fails only if a field can't be serialised.
     pub fn of<S: TypedSignature>(example: S) -> Result<Self, serde_json::Error> {
         let (inputs, outputs) = example.split();
         Ok(Self::new(values_of(&inputs)?, values_of(&outputs)?))
     }
 
-    /// The entries that stand for the example in a prompt.
+    /// The entries of the example in a prompt.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The entries as example number `number` of a prompt: their call ids differ from those of other
-    /// examples and of the conversation.
+    /// The entries of example number `number` in a prompt: its call ids differ from those of other examples
+    /// and of the conversation.
     pub(super) fn numbered(&self, number: usize) -> Vec<Entry> {
         let renamed = |id: &str| format!("demo_{number}_{id}");
         let mut entries = self.entries.clone();
@@ -70,7 +70,7 @@ fn values_of(fields: &impl Serialize) -> Result<Values, serde_json::Error> {
     serde_json::from_value(serde_json::to_value(fields)?)
 }
 
-/// A whole conversation as an example: for `step`, with its calls and observations.
+/// Creates an example from a whole conversation: for `step`, with its calls and observations.
 impl From<&History> for Demo {
     fn from(history: &History) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Predictors: one request to a model, as two pure halves, rendering and reading.
+//! Predictors: a request to a model as two pure functions, rendering and parsing.
 //!
 //! `Predict` and `ChainOfThought` hold one predictor, `ReAct` holds three by name: `step`,
 //! `extract` and `summarise`. Instructions, demonstrations, adapter, model and sampling can be set
@@ -17,11 +17,11 @@ use crate::signature::{SchemaError, Signature, Validator};
 pub use demo::Demo;
 pub use saved::{SavedModule, SavedPredictor, SavedTools, StateError};
 
-/// One request to a model: what is asked, with which examples, in which words, of whom.
+/// A predictor: a task with its examples, adapter and model.
 #[derive(Debug, Clone)]
 pub struct Predictor {
     task: Task,
-    /// The instructions that the predictor was built with.
+    /// The original instructions.
     built_in: String,
     demos: Vec<Demo>,
     adapter: Option<AdapterChoice>,
@@ -31,7 +31,7 @@ pub struct Predictor {
 }
 
 impl Predictor {
-    /// A predictor of a signature, with tools if it is to choose calls.
+    /// Creates a predictor for a signature, with tools if it chooses calls.
     pub fn new(signature: Signature, tooling: Option<Tooling>) -> Result<Self, SchemaError> {
         let outputs = Arc::new(Validator::new(signature.output_schema())?);
         Ok(Self::with_outputs(signature, tooling, outputs))
@@ -64,12 +64,12 @@ impl Predictor {
         Self::with_outputs(signature, tooling, Arc::new(outputs))
     }
 
-    /// What goes in and what comes out of one request.
+    /// The signature of the request.
     pub fn signature(&self) -> &Signature {
         &self.task.signature
     }
 
-    /// What is asked, tools included.
+    /// The task, including tools.
     pub fn task(&self) -> &Task {
         &self.task
     }
@@ -94,13 +94,13 @@ impl Predictor {
         self.task.signature = self.task.signature.with_instructions(instructions);
     }
 
-    /// The instructions, if they are not those that the predictor was built with.
+    /// The instructions, if they differ from the original ones.
     pub(crate) fn tuned_instructions(&self) -> Option<&str> {
         let current = self.task.signature.instructions();
         (current != self.built_in).then_some(current)
     }
 
-    /// Goes back to the instructions that the predictor was built with.
+    /// Restores the original instructions.
     pub(crate) fn restore_instructions(&mut self) {
         if self.tuned_instructions().is_some() {
             self.set_instructions(self.built_in.clone());
@@ -111,7 +111,7 @@ impl Predictor {
         self.task.signature = signature;
     }
 
-    /// What the system part says beyond the task; `None` for nothing.
+    /// The additional system part; `None` for nothing.
     pub(crate) fn set_note(&mut self, note: Option<String>) {
         self.note = note;
     }
@@ -121,22 +121,22 @@ impl Predictor {
         self.demos = demos;
     }
 
-    /// Puts this predictor into the words of one adapter, whatever is set elsewhere.
+    /// Sets the adapter of this predictor, overriding other settings.
     pub fn set_adapter(&mut self, adapter: impl Into<AdapterChoice>) {
         self.adapter = Some(adapter.into());
     }
 
-    /// Asks this model, whatever is set elsewhere.
+    /// Sets the model of this predictor, overriding other settings.
     pub fn set_model(&mut self, model: impl LanguageModel + 'static) {
         self.model = Some(Arc::new(model));
     }
 
-    /// Sets how to sample.
+    /// Sets the sampling options.
     pub fn set_options(&mut self, options: ModelOptions) {
         self.options = options;
     }
 
-    /// How to sample.
+    /// The sampling options.
     pub fn options(&self) -> &ModelOptions {
         &self.options
     }
@@ -173,7 +173,7 @@ impl Predictor {
         }
     }
 
-    /// The request that carries a prompt of this predictor.
+    /// The request with a prompt of this predictor.
     pub fn request(
         &self,
         adapter: &dyn Adapter,
@@ -186,7 +186,7 @@ impl Predictor {
 }
 
 impl Predictor {
-    /// Takes over what was set on another predictor, except its signature.
+    /// Copies the settings of another predictor, except its signature.
     pub(crate) fn take_settings(&mut self, other: Predictor) {
         let Self { task, built_in, .. } = self.clone();
         *self = Self {

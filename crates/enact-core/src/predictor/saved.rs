@@ -1,4 +1,4 @@
-//! Saved state: what was tuned in a module, as named fields in JSON.
+//! Saved state: the tuned parts of a module, as JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,21 +15,21 @@ use crate::tool::ToolSpec;
 /// The version of saved state that this release writes.
 const VERSION: u32 = 1;
 
-/// The saved state of a module. Tool texts are not in it: they are rendered from the current
-/// tools, and only a fingerprint says which tools the state was made with.
+/// The saved state of a module. It doesn't contain the descriptions of tools: they come from the current
+/// tools, and a fingerprint identifies the tools that the state was made with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedModule {
     /// The version of the format.
     pub version: u32,
-    /// Which module: `predict`, `chain_of_thought` or `react`, or what a program calls itself.
+    /// The kind of module: `predict`, `chain_of_thought` or `react`, or the kind of a custom program.
     pub module: String,
     /// The state of each predictor by name.
     pub predictors: BTreeMap<String, SavedPredictor>,
     /// The tools that the state was made with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<SavedTools>,
-    /// The state of the programs that this one is made of, by name.
+    /// The state of the module's parts, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub parts: BTreeMap<String, SavedModule>,
 }
@@ -43,53 +43,53 @@ pub struct SavedPredictor {
     /// Demonstrations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub demos: Vec<Demo>,
-    /// Sampling.
+    /// The sampling options.
     #[serde(default)]
     pub options: ModelOptions,
 }
 
-/// Which tools a saved state was made with: name to fingerprint.
+/// The tools that a saved state was made with: name to fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SavedTools(BTreeMap<String, String>);
 
-/// Saved state that does not fit the module.
+/// Saved state that doesn't fit the module.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// Written by a newer release.
+    /// The state was written by a newer release.
     #[error("the saved state has version {0}; this enact reads up to {VERSION}: use a newer one")]
     Version(u32),
-    /// Made by another kind of module.
+    /// The state belongs to another kind of module.
     #[error("the saved state is of a `{found}` module, not of `{expected}`")]
     Module {
-        /// What the state is of.
+        /// The kind in the state.
         found: String,
-        /// What the module is.
+        /// The kind of the module.
         expected: String,
     },
-    /// A predictor is missing from the state, or unknown to the module.
+    /// The predictors differ.
     #[error("the saved state has the predictors {found:?}, the module has {expected:?}")]
     Predictors {
-        /// The state's.
+        /// The predictors in the state.
         found: Vec<String>,
-        /// The module's.
+        /// The predictors of the module.
         expected: Vec<String>,
     },
-    /// A part is missing from the state, or unknown to the module.
+    /// The parts differ.
     #[error("the saved state has the parts {found:?}, the module has {expected:?}")]
     Parts {
-        /// The state's.
+        /// The parts in the state.
         found: Vec<String>,
-        /// The module's.
+        /// The parts of the module.
         expected: Vec<String>,
     },
     /// The fields differ.
     #[error("predictor `{predictor}`: {source}")]
     Signature {
-        /// Which predictor.
+        /// The predictor.
         predictor: String,
-        /// How they differ.
+        /// The difference.
         source: SignatureError,
     },
     /// The tools differ.
@@ -141,8 +141,8 @@ fn fingerprint(spec: &ToolSpec) -> String {
 }
 
 impl SavedModule {
-    /// The state of a module. Instructions are in it only where they were tuned, so that better
-    /// built-in wording reaches modules that load it later.
+    /// The state of a module. Instructions are only included if they were tuned, so that improved
+    /// built-in ones reach modules that load the state later.
     pub(crate) fn of(
         module: &str,
         predictors: &[(&str, &Predictor)],
@@ -170,7 +170,7 @@ impl SavedModule {
         }
     }
 
-    /// Whether these are the parts that the state is of.
+    /// Whether these are the parts of the state.
     pub(crate) fn check_parts<'a>(
         &self,
         expected: impl Iterator<Item = &'a str>,
@@ -187,7 +187,7 @@ impl SavedModule {
         })
     }
 
-    /// New predictors with this state, or what does not fit. Nothing is changed on failure.
+    /// Predictors with this state, or the mismatch. Nothing is changed on failure.
     pub(crate) fn restore(
         &self,
         module: &str,

@@ -1,4 +1,4 @@
-//! People in the loop: what is asked, and what follows from the answers.
+//! Questions to people, and the effects of their answers.
 
 use super::calls::{CallState, CallStatus};
 use super::check;
@@ -10,14 +10,14 @@ use crate::run::{
 use crate::time::Timestamp;
 
 impl RunState {
-    /// The event that follows from a question that a running tool asks.
+    /// The event for a question that a running tool asks.
     pub fn tool_asks(&self, call_id: &str, text: String) -> Event {
         match self.find_call(call_id) {
             Some(state) => Event::asked(Asked {
                 text: Some(text),
                 ..self.about(state, QuestionKind::Clarify)
             }),
-            // Nobody waits for the call any more.
+            // Nothing waits for the call any more.
             None => {
                 let nobody = format!("Nobody was there to answer: {text}");
                 Event::tool_decided(call_id, Observation::error(nobody))
@@ -25,7 +25,7 @@ impl RunState {
         }
     }
 
-    /// The questions that wait for an answer.
+    /// The open questions.
     pub fn open_questions(&self) -> impl Iterator<Item = &Question> {
         self.calls().iter().filter_map(|call| match call.status {
             CallStatus::Asked(question) => Some(self.question(question)),
@@ -37,7 +37,7 @@ impl RunState {
         &self.run.questions()[index].question
     }
 
-    /// The event that follows from a person's decision, unless it does not fit.
+    /// The event for a person's decision, if it is valid.
     pub fn answer(&self, confirmation_id: &str, decision: Decision) -> Result<Event, AnswerError> {
         let question = self
             .open_questions()
@@ -54,7 +54,7 @@ impl RunState {
         Ok(Event::answered(confirmation_id, decision, Answerer::Person))
     }
 
-    /// The events for the questions that nobody has answered in time: they stand as rejected.
+    /// The events that reject the expired questions.
     pub fn expire(&self, now: Timestamp) -> Vec<Event> {
         let expired = self
             .open_questions()
@@ -67,7 +67,7 @@ impl RunState {
             .collect()
     }
 
-    /// A question about a call of the step under way.
+    /// A question about a call of the current step.
     pub(super) fn about(&self, state: &CallState, kind: QuestionKind) -> Asked {
         let origin = Origin {
             run_id: self.run.id(),
@@ -144,7 +144,7 @@ impl RunState {
     }
 }
 
-/// What the model is told about a call that does not run.
+/// The observation of a call that doesn't run.
 fn rejection(kind: QuestionKind, message: Option<&str>, by: Answerer) -> String {
     let (what, then) = match (kind, by) {
         (QuestionKind::Confirm, Answerer::Expiry) => {

@@ -1,4 +1,4 @@
-//! Requests beside the steps: whether the task is done, and what a large observation says.
+//! Requests besides the steps: judging the task, and summarising large observations.
 
 use serde_json::Value;
 
@@ -9,11 +9,11 @@ use crate::model::Prompt;
 use crate::run::{Call, Entry, Observation, PredictorName, Standing, TerminationReason};
 use crate::signature::Values;
 
-/// How much more of an observation the summarising model sees than a prompt would show.
+/// How much more of an observation the summarising model sees than a prompt shows.
 const SHOWN_TO_SUMMARISE: u32 = 16;
 
 impl RunState {
-    /// The request that has to be made to know how the task stands, if there is room for it.
+    /// The request for judging the task, if the budgets allow it.
     pub(super) fn judging(&self) -> Option<Prompt> {
         if !self.is_unjudged {
             return None;
@@ -39,14 +39,14 @@ impl RunState {
         };
     }
 
-    /// Whether what a call gave is to be summarised by a model.
+    /// Whether an observation is to be summarised by a model.
     pub(super) fn is_to_condense(&self, observation: &Observation) -> bool {
         let tokens = self.started().limits.max_observation_tokens;
         self.started().rules.condenses && shorten::is_large(&observation.value, tokens)
     }
 
-    /// The call whose observation is summarised next, once all calls of the step are over, if there
-    /// is room for the request.
+    /// The call whose observation is summarised next, once all calls of the step are complete, if the
+    /// budgets allow the request.
     pub(super) fn condensing(&self) -> Option<(&Call, Prompt)> {
         let calls = self.calls();
         let large = calls.iter().find(|state| state.is_large)?;
@@ -69,7 +69,7 @@ impl RunState {
         Some((call, prompt))
     }
 
-    /// No use can be made of what a predictor said: the run goes on as if it had not been asked.
+    /// The reply of a predictor is unusable: the run continues as if it had not been asked.
     pub(super) fn do_without(&mut self, predictor: PredictorName) {
         if predictor == PredictorName::Judge {
             self.is_unjudged = false;

@@ -1,4 +1,4 @@
-//! Checks calls before anything runs: does the tool exist, do the arguments fit.
+//! Validates calls before they run: does the tool exist, and are the arguments valid?
 
 use serde_json::Value;
 
@@ -11,12 +11,12 @@ use crate::run::{Call, StepCall};
 use crate::signature::{Validator, Values, did_you_mean};
 use crate::tool::{Confirmation, ToolSpec};
 
-/// How many names an answer to an unknown name may list.
+/// The maximum number of names to list for an unknown one.
 const MAX_NAMES: usize = 5;
-/// How much of a schema an answer may show.
+/// How much of a schema to show.
 const MAX_SCHEMA: usize = 600;
 
-/// A call of a user's tool, ready to run or refused with what the model is told.
+/// A call of a user's tool, ready to run or rejected with an explanation for the model.
 pub(super) fn tool_call(
     program: &Program,
     id: String,
@@ -61,7 +61,7 @@ pub(super) fn tool_call(
     }
 }
 
-/// A call as the model wrote it, and what is wrong with its arguments if they could not be read.
+/// A call as the model wrote it, and the problem with its arguments if they could not be parsed.
 pub(super) fn as_read(id: String, read: ReadCall) -> (Call, Option<String>) {
     let name = read.name;
     let (args, raw, problem) = match read.args {
@@ -77,7 +77,7 @@ pub(super) fn as_read(id: String, read: ReadCall) -> (Call, Option<String>) {
     (call, problem)
 }
 
-/// A call that a person put in place of another: checked like any, with all problems told.
+/// A call with which a person replaced another: validated as usual, reporting all problems.
 pub(super) fn edit(
     program: &Program,
     name: &str,
@@ -92,8 +92,8 @@ pub(super) fn edit(
     }
 }
 
-/// Why a call that was checked against an earlier state of its tool cannot run as it stands. A call
-/// that would have to be changed first is another call.
+/// Why a call that was validated for an earlier version of its tool can't run unchanged. A call that
+/// would need changes is a different call.
 pub(super) fn misfit(program: &Program, call: &Call) -> Option<String> {
     let Some((spec, validator)) = program.tool(&call.name) else {
         return Some("it is not available any more".to_owned());
@@ -109,7 +109,7 @@ pub(super) fn misfit(program: &Program, call: &Call) -> Option<String> {
     ))
 }
 
-/// The same for one who knows no more of the tools than their specs.
+/// The same check for code that only knows the specs of the tools.
 pub fn check_call(
     specs: &[ToolSpec],
     name: &str,
@@ -126,7 +126,7 @@ pub fn check_call(
     }
 }
 
-/// What is wrong with arguments, and the arguments.
+/// The problem with arguments, and the arguments.
 type Misfit = (String, Values);
 
 fn fitting(validator: &Validator, args: Values) -> Result<(Values, Vec<String>), Misfit> {
@@ -140,8 +140,8 @@ fn fitting(validator: &Validator, args: Values) -> Result<(Values, Vec<String>),
     }
 }
 
-/// The declared outputs from what the model handed in: coerced, checked, in declared order, with
-/// what may be left out filled in. What stands beside them is no reason to refuse them.
+/// The declared outputs in a model's submission: coerced, validated, in declared order, with optional
+/// ones added. Additional fields are no reason to reject them.
 pub(super) fn outputs(
     program: &Program,
     values: Values,
@@ -158,7 +158,7 @@ fn unknown_tool(program: &Program, name: &str) -> String {
     unknown_name(program.tool_specs(), Some(done), name)
 }
 
-/// What is said of a name that no tool has; `done` is the tool that ends the task.
+/// The message for an unknown name; `done` is the tool that ends the task.
 fn unknown_name<'a>(
     specs: impl Iterator<Item = &'a ToolSpec>,
     done: Option<&'a str>,

@@ -1,5 +1,5 @@
-//! What to do when a prompt no longer fits: which part of the transcript to summarise, and what
-//! the summarising and extracting predictors get to see. The log keeps everything.
+//! Compaction of prompts that no longer fit: which part of the transcript to summarise, and what
+//! the summarising and extracting predictors see. The log keeps everything.
 
 use serde_json::Value;
 
@@ -9,10 +9,10 @@ use crate::model::{Image, Part};
 use crate::run::{Entry, visible, visible_positions};
 use crate::signature::Values;
 
-/// How often a run may try to shorten its transcript for one prompt.
+/// How often a run can try to shorten its transcript for one prompt.
 const MAX_ATTEMPTS: u32 = 3;
 
-/// How often the prompt did not fit since it last did.
+/// How often the prompt has not fit since it last did.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Overflow {
     attempts: u32,
@@ -31,12 +31,12 @@ impl Overflow {
         self.attempts = 0;
     }
 
-    /// How many of the latest steps stay as they are: fewer at each attempt.
+    /// How many of the latest steps are kept: fewer with each attempt.
     fn kept_steps(self) -> usize {
         MAX_ATTEMPTS.saturating_sub(self.attempts) as usize
     }
 
-    /// How much of each text the summarising predictor sees: less at each attempt.
+    /// How much of each text the summarising predictor sees: less with each attempt.
     fn clip(self) -> usize {
         match self.attempts {
             0 | 1 => 4000,
@@ -46,7 +46,7 @@ impl Overflow {
     }
 }
 
-/// How many entries a summary should stand for, or `None` when there is nothing left to shorten.
+/// The number of entries to summarise, or `None` if there is nothing left to shorten.
 pub(super) fn plan(state: &RunState, overflow: Overflow) -> Option<usize> {
     if overflow.attempts > MAX_ATTEMPTS {
         return None;
@@ -64,7 +64,7 @@ pub(super) fn plan(state: &RunState, overflow: Overflow) -> Option<usize> {
             0 => entries.len(),
             kept => *steps.get(steps.len().checked_sub(kept)?)?,
         };
-        // An earlier summary may stand for more than this.
+        // An earlier summary may cover more than this.
         let added = entries.get(covered_before(&entries)..covers)?;
         let shortened = added
             .iter()
@@ -73,7 +73,7 @@ pub(super) fn plan(state: &RunState, overflow: Overflow) -> Option<usize> {
     })
 }
 
-/// How many entries an earlier summary stands for already.
+/// The number of entries that an earlier summary covers.
 fn covered_before(entries: &[Entry]) -> usize {
     let summaries = entries.iter().rev().filter_map(|entry| match entry {
         Entry::Summary { covers, .. } => Some(*covers),
@@ -95,8 +95,8 @@ pub(super) fn summary_request(state: &RunState, covers: usize, overflow: Overflo
     vec![Entry::Inputs { values }]
 }
 
-/// What the answering predictor sees: the conversation before, the inputs, and, after steps, the
-/// trajectory with its pictures.
+/// What the answering predictor sees: the earlier conversation, the inputs, and, after steps, the
+/// trajectory with its images.
 ///
 /// Each text of the trajectory has at most `clip` characters.
 pub(super) fn extract_entries(state: &RunState, clip: usize) -> Vec<Entry> {

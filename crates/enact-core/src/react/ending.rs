@@ -1,5 +1,5 @@
-//! How a run comes to its outputs when its loop of steps is over: the model is told to submit them,
-//! and if that fails they are extracted from the trajectory.
+//! Determines the outputs after the loop of steps: the model is asked to submit them, and if that fails
+//! they are extracted from the trajectory.
 
 use super::compact;
 use super::state::{Next, Phase, RunState};
@@ -9,7 +9,7 @@ use crate::model::{Prompt, Request, ToolChoice};
 use crate::predictor::Predictor;
 use crate::run::{Event, Notice, PredictorName, TerminationReason};
 
-/// How long the texts of a trajectory may be where a budget has no room for all of it.
+/// The maximum length of texts in a trajectory if a budget has no room for all of it.
 const CLIPS: [usize; 3] = [2_000, 300, 40];
 
 impl RunState {

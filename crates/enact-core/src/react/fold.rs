@@ -1,4 +1,4 @@
-//! Taking events into the state of a run.
+//! Applies events to the state of a run.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::run::{
 use crate::signature::Values;
 
 impl RunState {
-    /// Takes an event into the state. The record's position must be the next one.
+    /// Applies an event. The position of the record must be the next one.
     pub fn apply(&mut self, record: Record) {
         let change = self.run.push(record);
         self.fold(change);
@@ -27,7 +27,7 @@ impl RunState {
         }
     }
 
-    /// Takes in what a record changed.
+    /// Applies a change in the run.
     fn fold(&mut self, change: Change) {
         match change {
             Change::Step => self.fold_step(),
@@ -267,7 +267,7 @@ impl RunState {
         self.phase = Phase::Record(Event::failed(TerminationReason::TokenBudget, message));
     }
 
-    /// A summary takes the place of what it covers.
+    /// A summary replaces what it covers.
     fn take_summary(&mut self) {
         self.steps.forget();
         self.budget.forget_prompt_size();

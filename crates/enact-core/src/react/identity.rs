@@ -12,21 +12,21 @@ use crate::run::{
 };
 use crate::tool::{Confirmation, Effect, ToolSpec};
 
-/// How often a person is asked again about one call because its tool has changed. A tool that is
-/// described anew at every listing would be asked about for ever.
+/// How often a person is asked again about a call because its tool has changed. A tool with a new
+/// description at every listing would otherwise cause questions forever.
 const ASKED_AGAIN: usize = 3;
 
-/// What a run has seen of its tools.
+/// What a run knows about its tools.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// The record that says which tools the run has now.
+    /// The record with the current tools.
     pub(super) at: usize,
-    /// The tools as the run saw them first, by name.
+    /// The tools as the run first saw them, by name.
     first: HashMap<String, ToolSpec>,
-    /// The record of the tools as they were when a person was last asked about one, by name; or of
-    /// when the run first had it.
+    /// The record of the tools when a person was last asked about one, by name; or when the run first
+    /// had it.
     shown: HashMap<String, usize>,
-    /// The most careful that was ever said of a tool, by source and name.
+    /// The most careful description of each tool so far, by source and name.
     strictest: HashMap<(Option<String>, String), (Effect, Confirmation)>,
     /// What a person allowed for the rest of the run, by the name of the tool.
     pub(super) allowed: HashMap<String, Allowed>,
@@ -36,14 +36,14 @@ pub(super) struct Seen {
 #[derive(Debug)]
 pub(super) struct Allowed {
     pub(super) confirmation_id: String,
-    /// The record of the tools as they were then.
+    /// The record of the tools at that time.
     pub(super) tools: usize,
 }
 
 impl Seen {
-    /// Takes in the tools of a record. Gives them as the run treats them: what a tool says of itself
-    /// never makes the run less careful, and a rule from outside is for the tool that it was first
-    /// applied to.
+    /// Updates the tools from a record. Returns them as the run treats them: a tool's new description
+    /// never makes the run less careful, and a rule from outside only applies to the tool that it was
+    /// first applied to.
     pub(super) fn take(&mut self, at: usize, specs: &[ToolSpec]) -> Vec<ToolSpec> {
         self.at = at;
         let treated = specs.iter().map(|spec| {
@@ -72,7 +72,7 @@ impl Seen {
         treated.collect()
     }
 
-    /// What calls of a tool may change, as the run treats it.
+    /// What calls of a tool can change, as the run treats it.
     fn effect(&self, spec: &ToolSpec) -> Effect {
         let key = (spec.source.clone(), spec.name.clone());
         let known = self.strictest.get(&key);
@@ -116,7 +116,7 @@ impl RunState {
         self.run.tool_at(self.seen.at, name)
     }
 
-    /// Whether calls of these tools change nothing, as far as was ever said in this run.
+    /// Whether calls of these tools change nothing, according to all descriptions in this run.
     pub(crate) fn only_reads<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> bool {
         names.all(|name| {
             let tool = self.program.tool(name);
@@ -124,7 +124,7 @@ impl RunState {
         })
     }
 
-    /// Whether a person has allowed this very tool for the rest of the run.
+    /// Whether a person has allowed exactly this tool for the rest of the run.
     pub(super) fn is_tool_allowed(&self, name: &str) -> bool {
         let Some(rule) = self.seen.allowed.get(name) else {
             return false;
@@ -135,7 +135,7 @@ impl RunState {
         }
     }
 
-    /// The record of the tools that a call may run with: those that it was approved for.
+    /// The record of the tools with which a call can run: those that it was approved for.
     pub(super) fn tools_of(&self, state: &CallState) -> usize {
         if state.asked > 0 {
             state.tools
@@ -144,8 +144,8 @@ impl RunState {
         }
     }
 
-    /// Asks whether a call may run, and says what is new about its tool since a person was last
-    /// asked about it.
+    /// Asks whether a call may run, with the changes to its tool since a person was last asked about
+    /// it.
     pub(super) fn confirm(&self, state: &CallState) -> Asked {
         let name = &self.call(state).name;
         let shown = self.seen.shown.get(name);
@@ -160,8 +160,8 @@ impl RunState {
         }
     }
 
-    /// Whether a question of the log is about its call as it stands there: its id is a digest of the
-    /// call. Where it is not, the log was changed, and the call is asked about again.
+    /// Whether a question in the log belongs to its call: its id is a digest of the call. If it doesn't, the
+    /// log was changed, and the call is asked about again.
     fn is_about_its_call(&self, question: &Question) -> bool {
         let call = self.find_call(&question.tool_call.id);
         call.is_some_and(|state| {
@@ -169,7 +169,7 @@ impl RunState {
         })
     }
 
-    /// A question binds its call to the tools as they now are.
+    /// A question binds its call to the current tools.
     pub(super) fn fold_question(&mut self, index: usize) {
         let at = self.seen.at;
         let question = self.question(index);
@@ -184,7 +184,7 @@ impl RunState {
         if let Some(call) = self.call_mut(&id) {
             call.asked += 1;
             call.tools = at;
-            // An earlier answer was for the tool as it was.
+            // An earlier answer applied to the earlier tool.
             call.answered = None;
             if has_changes {
                 call.asked_again += 1;
@@ -195,8 +195,8 @@ impl RunState {
         }
     }
 
-    /// What follows for a call that is not under way if its tool is not the one that it was made
-    /// or approved for. Nothing, if it is, or if the call may run all the same.
+    /// What happens to a call that isn't running if its tool is not the one that it was made or approved
+    /// for. Nothing if it is, or if the call may run anyway.
     pub(super) fn after_change(&self, state: &CallState) -> Option<Event> {
         use CallStatus::{Asked, InDoubt, Ready, Unconfirmed};
         let status = &state.status;
@@ -236,8 +236,8 @@ impl RunState {
         if is_asked_first || self.needs_approval(call, before) {
             return Some(self.asks_again(state, changes));
         }
-        // Nobody has to approve it. The model chose it for what it was described as: from
-        // elsewhere, it is not what the model chose.
+        // No approval is needed. The model chose the tool by its description: a tool from another source is
+        // not what it chose.
         let is_elsewhere = now.is_some_and(|now| now.source != before.source);
         is_elsewhere.then(|| {
             let why = format!("{}; call it again if you want this one", changes.join("; "));
@@ -279,7 +279,7 @@ impl RunState {
         self.asks_anew(state, QuestionKind::Confirm, changes)
     }
 
-    /// Asks about a call whose tool has changed. A question that is open is void.
+    /// Asks about a call whose tool has changed. An open question is void.
     fn asks_anew(&self, state: &CallState, kind: QuestionKind, changes: Vec<String>) -> Event {
         let replaces = match state.status {
             CallStatus::Asked(open) => Some(self.question(open).confirmation_id.clone()),
@@ -292,7 +292,7 @@ impl RunState {
         })
     }
 
-    /// Whether the call may have happened, and that is what a person was or is to be asked.
+    /// Whether the call may have happened, and a person was or will be asked about that.
     fn is_in_doubt(&self, state: &CallState) -> bool {
         let asked = match state.status {
             CallStatus::InDoubt => return true,
@@ -311,7 +311,7 @@ impl RunState {
         self.closes(state, format!("Error executing {name}: {why}. {so}"))
     }
 
-    /// Ends a call that does not run, and the question about it, if one is open.
+    /// Ends a call that doesn't run, and the open question about it, if any.
     fn closes(&self, state: &CallState, text: String) -> Event {
         match state.status {
             CallStatus::Asked(question) => {
@@ -322,9 +322,9 @@ impl RunState {
         }
     }
 
-    /// Whether the rule for the tool of a call demands a person, who was not asked when the tool was
-    /// what it was before. What a rule that looks at the arguments said then, it says now; a new one
-    /// may say anything.
+    /// Whether the tool's rule now requires approval for a call that needed none with the earlier tool. A
+    /// rule that depends on the arguments gives the same result as before; a new rule may give
+    /// any.
     fn needs_approval(&self, call: &Call, before: &ToolSpec) -> bool {
         let tool = self.program.tool(&call.name);
         tool.is_some_and(|(spec, _)| match spec.confirmation {
@@ -334,20 +334,20 @@ impl RunState {
         }) && !self.is_tool_allowed(&call.name)
     }
 
-    /// Whether a person has to agree to every call of the tool, whatever the log says of this one. What
-    /// a rule said that looks at the arguments stands in the log.
+    /// Whether every call of the tool requires approval, whatever the log says about this one. The result of a
+    /// rule that depends on arguments is in the log.
     pub(super) fn always_needs_approval(&self, call: &Call) -> bool {
         let tool = self.program.tool(&call.name);
         tool.is_some_and(|(spec, _)| spec.confirmation == Confirmation::Always)
             && !self.is_tool_allowed(&call.name)
     }
 
-    /// Why the tool cannot take a call as it stands, if it cannot.
+    /// Why the tool doesn't accept a call unchanged, if it doesn't.
     fn misfit(&self, call: &Call) -> Option<String> {
         check::misfit(&self.program, call)
     }
 
-    /// Whether a call in doubt may be repeated unasked.
+    /// Whether a call in doubt can be repeated without asking.
     pub(super) fn may_repeat(&self, call: &Call) -> bool {
         self.program
             .tool(&call.name)
@@ -359,7 +359,7 @@ fn asks_now() -> Vec<String> {
     vec!["its calls have to be approved now".to_owned()]
 }
 
-/// What the model is told of a call that may have happened where nobody is asked about it.
+/// The observation of a call that may have happened if no one is asked about it.
 pub(super) fn in_doubt(call: &Call) -> Observation {
     Observation::error(format!(
         "`{}` was started, but it is not known whether it happened: the program ended before it \

@@ -1,22 +1,22 @@
-//! The ids of calls: each call of a conversation has one of its own.
+//! Call ids, which are unique in a conversation.
 //!
-//! Providers match results to calls by id, and some refuse a conversation in which an id stands
-//! twice. Models repeat ids, leave them empty, or use those that we would have chosen; an earlier
-//! turn may come from another adapter or another program.
+//! Providers match results to calls by id, and some reject a conversation with duplicate ids. Models
+//! repeat ids, leave them empty, or use those that enact would choose; an earlier turn may come from
+//! another adapter or another program.
 
 use std::collections::HashSet;
 
 use crate::adapter::ReadCall;
 use crate::run::Entry;
 
-/// Numbers beyond this in the ids of others do not move ours.
+/// Larger numbers in foreign ids don't affect ours.
 const HIGHEST: u64 = 1 << 40;
 
-/// The ids that a conversation has used.
+/// The ids used in a conversation.
 #[derive(Debug, Default)]
 pub(super) struct CallIds {
     used: HashSet<String>,
-    /// Every `call_N_…` so far has a smaller N.
+    /// All `call_N_…` so far have a smaller N.
     next: u64,
 }
 
@@ -38,7 +38,7 @@ impl CallIds {
         ids
     }
 
-    /// Takes in an id that is now used.
+    /// Adds a used id.
     pub(super) fn take(&mut self, id: &str) {
         if let Some(number) = number_of(id).filter(|number| *number < HIGHEST) {
             self.next = self.next.max(number + 1);
@@ -48,7 +48,7 @@ impl CallIds {
         }
     }
 
-    /// The ids for the calls of one reply: the provider's where they are new, else ours.
+    /// The ids for the calls of a reply: the provider's if they are new, otherwise ours.
     pub(super) fn assign(&self, calls: &[ReadCall]) -> Vec<String> {
         let mut taken = HashSet::new();
         let given: Vec<Option<String>> = calls
@@ -68,7 +68,7 @@ impl CallIds {
             let mut ids = (0..calls.len()).map(|index| ours(number, index));
             ids.any(|id| self.used.contains(&id) || taken.contains(&id))
         };
-        // Only beyond the highest number.
+        // Only above the highest number.
         while is_used(number) {
             number += 1;
         }

@@ -1,4 +1,4 @@
-//! The pure core: what a run does next, as a function of its log alone.
+//! The pure core: what a run does next, as a function of its log.
 //!
 //! [`RunState`] folds events ([`RunState::apply`]) and says what comes next
 //! ([`RunState::decide`]). It does no I/O and reads no clock; drivers do what it says and write

@@ -1,4 +1,4 @@
-//! What an agent is made of: predictors, tools and limits. Immutable and shared by its runs.
+//! Programs: the predictors, tools and limits of an agent. Immutable and shared by its runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -15,73 +15,73 @@ use crate::signature::{
 };
 use crate::tool::{ToolSetError, ToolSpec, Tools, check_names};
 
-/// Tool names that enact keeps for itself.
+/// Reserved tool names.
 pub const RESERVED_TOOLS: &[&str] = &["submit", "finish"];
 
-/// What an agent is made of. A plain prediction is a program without steps.
+/// The parts of an agent. A plain prediction is a program without steps.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// What goes in and what comes out of the whole run.
+    /// The inputs and outputs of the run.
     pub declared: Signature,
-    /// Checks the inputs.
+    /// Validates the inputs.
     inputs: Arc<Validator>,
-    /// Checks the committed outputs.
+    /// Validates the committed outputs.
     pub outputs: Arc<Validator>,
-    /// What any reply that answers the task holds: the declared outputs and nothing else.
+    /// The form of any reply that answers the task: just the declared outputs.
     pub(crate) answer: Task,
     /// Chooses calls; none in a plain prediction.
     pub step: Option<Predictor>,
-    /// Gives the outputs: the extraction of an agent, or the prediction itself.
+    /// Returns the outputs: the extraction of an agent, or the prediction itself.
     pub extract: Predictor,
-    /// What is the same in all programs: the predictors that shorten a transcript, say whether the
-    /// task is done, and summarise large observations.
+    /// The common part of all programs: the predictors that shorten a transcript, judge the task, and
+    /// summarise large observations.
     helpers: BTreeMap<PredictorName, Predictor>,
     /// How the loop is completed.
     pub completion: Completion,
-    /// How far a run may go.
+    /// The limits of a run.
     pub limits: Limits,
-    /// By which rules it thinks and ends.
+    /// The rules of a run.
     pub rules: Rules,
-    /// Whether a check of the user's looks at every call before it is written down.
+    /// Whether a custom check inspects every call before it is logged.
     pub checks_calls: bool,
-    /// Whether a condition of the user's may end the loop after a step.
+    /// Whether a custom condition can end the loop after a step.
     pub has_condition: bool,
     /// The tools' argument checks, in the order of the specs.
     checks: Arc<[CheckedTool]>,
     schemas: Arc<Schemas>,
 }
 
-/// An agent that cannot be built.
+/// An agent that can't be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {
-    /// The signature is wrong.
+    /// The signature is invalid.
     #[error(transparent)]
     Signature(#[from] SignatureError),
-    /// The tools are wrong.
+    /// The tools are invalid.
     #[error(transparent)]
     Tools(#[from] ToolSetError),
-    /// A type's or a tool's JSON Schema is wrong.
+    /// The JSON Schema of a type or tool is invalid.
     #[error("{context}: {source}")]
     Schema {
-        /// Whose schema.
+        /// The owner of the schema.
         context: String,
-        /// What is wrong with it.
+        /// The problem.
         source: SchemaError,
     },
 }
 
-/// Inputs that do not fit the signature.
+/// Inputs that don't fit the signature.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputsError {
     /// Fields are missing or unknown.
     #[error(transparent)]
     Fields(#[from] InputError),
-    /// Values are not of their declared types.
+    /// Values don't have their declared types.
     #[error("wrong inputs: {problems}; the signature is `{arrow}`")]
     Types {
-        /// All that is wrong.
+        /// All problems.
         problems: String,
         /// The signature.
         arrow: String,
@@ -100,7 +100,7 @@ impl Program {
         )
     }
 
-    /// A prediction that reasons before it answers.
+    /// A prediction with reasoning.
     pub fn chain_of_thought(signature: Signature) -> Result<Self, ProgramError> {
         let reasoned = with_reasoning(&signature, "Step by step, before the other outputs.")?;
         Self::assemble(signature, None, reasoned, Vec::new(), Completion::default())
@@ -116,7 +116,7 @@ impl Program {
         tools.check(RESERVED_TOOLS)?;
         let specs: Vec<ToolSpec> = tools.iter().map(|tool| tool.spec().clone()).collect();
         let step = step(&signature, specs.clone(), completion)?;
-        // The work is done. Asked for steps, a small model tells the whole trajectory until it is cut off.
+        // The work is done. Asked for steps, a small model repeats the whole trajectory until it is cut off.
         let extract = with_reasoning(&signature, "One sentence, before the other outputs.")?
             .with_trajectory()?
             .with_instructions(format!(
@@ -187,7 +187,7 @@ impl Program {
         })
     }
 
-    /// The predictor of this name. A plain prediction has no steps: it is what answers.
+    /// The predictor with this name. A plain prediction has no steps, so its answering one is returned.
     pub(crate) fn predictor(&self, name: PredictorName) -> &Predictor {
         match name {
             PredictorName::Step => self.step.as_ref().unwrap_or(&self.extract),
@@ -195,7 +195,7 @@ impl Program {
         }
     }
 
-    /// The same, to be changed.
+    /// Mutable access to this predictor.
     pub(crate) fn predictor_mut(&mut self, name: PredictorName) -> &mut Predictor {
         match name {
             PredictorName::Step => self.step.as_mut().unwrap_or(&mut self.extract),
@@ -203,7 +203,7 @@ impl Program {
         }
     }
 
-    /// All predictors, to be changed. A plain prediction has the one that answers.
+    /// Mutable access to all predictors. A plain prediction only has the answering one.
     pub(crate) fn all_predictors_mut(&mut self) -> Vec<(PredictorName, &mut Predictor)> {
         let mut all = vec![(PredictorName::Extract, &mut self.extract)];
         if let Some(step) = &mut self.step {
@@ -219,7 +219,7 @@ impl Program {
         self.checks.iter().find(|(spec, _)| spec.name == name)
     }
 
-    /// The inputs in declared order, defaults filled in, coerced where that loses nothing.
+    /// The inputs in declared order, with defaults added, coerced if that is lossless.
     pub fn check_inputs(&self, values: Values) -> Result<Values, InputsError> {
         let given = values.clone();
         let values = self.declared.check_inputs(values).map_err(|error| {
@@ -329,7 +329,7 @@ fn step(
     Ok(Predictor::on_demand(step, Some(tooling)))
 }
 
-/// The signature of one step: the user's inputs, and a thought with one tool call.
+/// The signature of a step: the user's inputs, and a thought with a tool call.
 fn step_signature(declared: &Signature, tooling: &Tooling) -> Result<Signature, SignatureError> {
     let names = tooling
         .specs

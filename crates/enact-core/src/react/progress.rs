@@ -1,5 +1,5 @@
-//! Whether an agent gets anywhere: steps that repeat each other, calls that fail again, calls whose
-//! answer is known.
+//! Detects a lack of progress: repeated steps, calls that fail again, calls whose result is
+//! known.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,36 +11,36 @@ use crate::run::{Call, Notice, Observation, Step, StepCall, canonical_args, cano
 use crate::signature::Values;
 use crate::tool::Effect;
 
-/// How alike two texts have to be to count as one.
+/// The similarity from which two texts count as the same.
 const ALIKE: f64 = 0.9;
 /// Shorter texts are alike only if they are the same.
 const SHORTEST_REPEATED: usize = 12;
 /// Longer texts are compared by their beginnings.
 const COMPARED: usize = 400;
-/// Reads that go on failing, whatever is asked, end the task after so many times the steps that bring
-/// a warning.
+/// Reads that keep failing, whatever is requested, end the task after this many times the steps that
+/// cause a warning.
 const FAILING_TOO_LONG: u32 = 2;
-/// Different questions with the same answer are a search. It ends the task after so many times the
-/// steps that bring a warning.
+/// Different requests with the same result are a search. It ends the task after this many times the
+/// steps that cause a warning.
 const SEARCHED: u32 = 3;
 
-/// What the steps so far say about progress.
+/// What the steps so far show about progress.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     last: Vec<Act>,
-    /// Steps in a row that repeated earlier ones. The step that was new does not count.
+    /// Consecutive steps that repeated earlier ones. The original step doesn't count.
     repeats: u32,
-    /// Steps in a row that asked for something else and were given what the step before was given.
+    /// Consecutive steps with a different request and the same result as the step before.
     same_answers: u32,
     was_warned: bool,
     failed: HashSet<String>,
-    /// Steps in a row of which every call failed.
+    /// Consecutive steps in which every call failed.
     failing: u32,
-    /// Calls that changed nothing and whose answers still hold, with the records of the answers.
+    /// Calls that changed nothing and whose results are still valid, with the records of the results.
     known: HashMap<String, usize>,
 }
 
-/// A call and what it gave.
+/// A call and its result.
 #[derive(Debug)]
 struct Act {
     call: Arc<Call>,
@@ -56,7 +56,7 @@ pub(super) struct Finding {
 }
 
 impl Progress {
-    /// The record that answers a call, if the call need not run.
+    /// The record that answers a call, if the call doesn't have to run.
     pub(super) fn known(&self, call: &Call) -> Option<usize> {
         if self.known.is_empty() {
             return None;
@@ -64,7 +64,7 @@ impl Progress {
         self.known.get(&key(call)).copied()
     }
 
-    /// Takes in a step whose calls are all done.
+    /// Adds a step whose calls are complete.
     pub(super) fn take(&mut self, step: &Step, threshold: u32, program: &Program) -> Finding {
         let done = program.completion.tool_name();
         self.remember(step, program);
@@ -80,7 +80,7 @@ impl Progress {
             ..
         } in &step.calls
         {
-            // What was refused as wrong counts as a bad reply.
+            // A rejected call counts as an unusable reply.
             let Some(gave) = gave else {
                 continue;
             };
@@ -103,7 +103,7 @@ impl Progress {
                 effect,
             });
         }
-        // Calls of one step did not know of each other.
+        // Calls of one step don't know each other's results.
         self.failed.extend(failed);
         if acts.is_empty() {
             return finding;
@@ -115,7 +115,7 @@ impl Progress {
         finding
     }
 
-    /// Counts what the calls of a step have in common with those before.
+    /// Counts what the calls of a step have in common with earlier ones.
     fn count(&mut self, acts: Vec<Act>, is_new: bool) {
         let has_failed = acts.iter().all(|act| act.observation.is_error);
         self.failing = if has_failed {
@@ -141,13 +141,13 @@ impl Progress {
         self.last = acts;
     }
 
-    /// What the counts amount to.
+    /// The conclusion from the counts.
     fn judge(&mut self, threshold: u32, done: &str, finding: &mut Finding) {
         if self.repeats >= threshold {
             finding.is_stalled = self.was_warned;
             if !self.was_warned {
                 self.was_warned = true;
-                // It says more than that a call was repeated.
+                // This says more than that a call was repeated.
                 finding.notices = vec![(Notice::Stall, nothing_new(self.repeats, done))];
             }
             return;
@@ -174,12 +174,12 @@ impl Progress {
         }
     }
 
-    /// No answer holds any more.
+    /// All known results become invalid.
     pub(super) fn forget(&mut self) {
         self.known.clear();
     }
 
-    /// Answers hold until something may have changed.
+    /// Results are valid until something may have changed.
     fn remember(&mut self, step: &Step, program: &Program) {
         let ran = || step.calls.iter().filter(|call| call.attempts > 0);
         if ran().any(|ran| effect(program, &ran.call.name) != Effect::ReadOnly) {
@@ -194,16 +194,16 @@ impl Progress {
     }
 }
 
-/// What a tool may change.
+/// What a tool can change.
 fn effect(program: &Program, tool: &str) -> Effect {
     match program.tool(tool) {
-        // To keep another note is no search.
+        // Storing another note is not a search.
         Some((spec, _)) if !spec.keeps_notes => spec.effect,
         _ => Effect::Effectful,
     }
 }
 
-// Short and decided: given reasons and a choice, a small model does what it did before.
+// Short and definite: given reasons and a choice, a small model repeats what it did.
 fn failed_again(tool: &str) -> String {
     format!("`{tool}` failed again: it cannot help here. Use another tool.")
 }
@@ -226,7 +226,7 @@ fn same_answer(steps: u32, done: &str) -> String {
     )
 }
 
-/// The way out comes last, because a small model follows what it read last.
+/// The way out comes last, because a small model follows what it reads last.
 fn not_run_again(tool: &str, done: &str) -> String {
     format!(
         "You made the same call before, and `{tool}` was not run again. If the results above \
@@ -239,16 +239,16 @@ fn key(call: &Call) -> String {
 }
 
 impl Act {
-    /// Whether this is an earlier call over again. The very same call that is answered otherwise is
-    /// progress: a job that is waited for, the next result of a search. So is success after a failure.
+    /// Whether this repeats an earlier call. An identical call with a different result is progress: waiting
+    /// for a job, the next result of a search. So is success after a failure.
     fn repeats(&self, earlier: &Act) -> bool {
         let is_mended = earlier.observation.is_error && !self.observation.is_error;
         let is_exact = canonical_args(&self.call.args) == canonical_args(&earlier.call.args);
         self.is_same_call(earlier) && !is_mended && (!is_exact || self.is_same_outcome(earlier))
     }
 
-    /// Whether another question was given the same answer. What changes the world makes progress,
-    /// whatever it answers.
+    /// Whether a different request had the same result. A call that changes the world makes progress,
+    /// whatever its result.
     fn is_answered_as(&self, earlier: &Act) -> bool {
         self.effect == Effect::ReadOnly
             && earlier.effect == Effect::ReadOnly
@@ -270,7 +270,7 @@ impl Act {
     }
 }
 
-/// Whether two arguments are the same up to the wording of texts.
+/// Whether two arguments are the same except for the wording of texts.
 fn is_alike(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::String(a), Value::String(b)) => are_texts_alike(a, b),
@@ -289,7 +289,7 @@ fn are_args_alike(a: &Values, b: &Values) -> bool {
 }
 
 fn are_texts_alike(a: &str, b: &str) -> bool {
-    // Page 2 is not page 1 again.
+    // Page 2 is not page 1.
     let digits = |text| str::chars(text).filter(char::is_ascii_digit);
     if !digits(a).eq(digits(b)) {
         return false;
@@ -328,8 +328,8 @@ fn words(text: &str) -> String {
     }
 }
 
-/// Whether two texts have enough letters in common to be alike. To count letters is cheap, to
-/// compare them in order is not, and a long run that is taken up again compares all its steps.
+/// Whether two texts share enough letters to be similar. Counting letters is cheap, comparing them in
+/// order is not, and resuming a long run compares all its steps.
 fn may_be_alike(a: &str, b: &str) -> bool {
     let mut surplus = [0_i32; 64];
     let mut count = |text: &str, one: i32| -> i32 {
@@ -342,7 +342,7 @@ fn may_be_alike(a: &str, b: &str) -> bool {
             .sum()
     };
     let longest = count(a, 1).max(count(b, -1));
-    // Each edit takes away at most one letter that is too many, and one that is missing.
+    // Each edit removes at most one superfluous and one missing letter.
     let excess: i32 = surplus.iter().filter(|count| **count > 0).sum();
     let lack: i32 = -surplus.iter().filter(|count| **count < 0).sum::<i32>();
     f64::from(excess.max(lack)) <= (1.0 - ALIKE) * f64::from(longest) + 1.0

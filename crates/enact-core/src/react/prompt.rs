@@ -1,4 +1,4 @@
-//! The prompt of the steps: what it shows of the transcript.
+//! The prompt of the steps: its view of the transcript.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Reads replies: from what the model said to the event that follows.
+//! Reads replies: from a model's reply to the resulting event.
 
 use std::time::Duration;
 
@@ -23,21 +23,21 @@ use crate::signature::Values;
 const NO_CALLS_LEFT: &str = "This call was not executed: the tools may not be called any more.";
 const NO_SUMMARY: &str = "the reply holds no summary";
 
-/// A reply that was read. Rules and checks of the user's may have a say about its calls before it is
-/// written down.
+/// A reply that has been read. Rules and custom checks can still judge its calls before it is
+/// logged.
 #[derive(Debug)]
 #[must_use]
 pub struct ReadReply {
     read: Result<Box<Replied>, Event>,
-    /// The calls that something is to be said of.
+    /// The calls that need a verdict.
     unchecked: Vec<usize>,
-    /// The outputs that something is to be said of, as the call that hands them in.
+    /// The outputs that need a verdict, as the call that submits them.
     outputs: Option<Call>,
 }
 
 impl ReadReply {
-    /// The calls that rules and checks have a say about, in order. Outputs are one, too, whichever
-    /// way they came.
+    /// The calls that rules and checks judge, in order. Outputs are one of them, in whichever
+    /// way they were returned.
     pub fn unchecked(&self) -> Vec<&Call> {
         let calls = match &self.read {
             Ok(replied) => replied.stepped().map_or(&[][..], |stepped| &stepped.calls),
@@ -50,8 +50,8 @@ impl ReadReply {
             .collect()
     }
 
-    /// The event that follows, with what was said of the [unchecked](Self::unchecked) calls. One of
-    /// which nothing was said is asked about if its tool asks about some.
+    /// The resulting event, with verdicts on the [unchecked](Self::unchecked) calls. Without a verdict, a
+    /// person is asked about a call if its tool asks about some.
     pub fn event(self, state: &RunState, said: impl IntoIterator<Item = CallCheck>) -> Event {
         let mut replied = match self.read {
             Ok(replied) => *replied,
@@ -77,10 +77,10 @@ impl ReadReply {
                 ration(state, &mut stepped.calls);
             }
             is_mended |= stepped.calls.iter().any(|call| call.refusal.is_some());
-            // Where calls were left out, the reply keeps them all.
+            // If calls were left out, the reply keeps them all.
             if replied.reply.calls.len() == stepped.calls.len() {
                 let written = std::mem::take(&mut replied.reply.calls);
-                // Where nothing was mended, what was read is what was written.
+                // Without repairs, what was read is what was written.
                 if is_mended {
                     note_written(&mut stepped.calls, written);
                 }
@@ -152,7 +152,7 @@ impl RunState {
     }
 }
 
-/// What a reply says, or what is wrong with it.
+/// The contents of a reply, or the problem with it.
 type Readable = Result<Read<Reading>, String>;
 
 /// A reply to a step.
@@ -181,7 +181,7 @@ fn step(state: &RunState, reply: &Reply) -> Readable {
         (Err(misread), None) => return Err(misread.problem),
     };
     let StepReply { mut thought, calls } = read.value;
-    // Who says nothing has not answered, however often.
+    // An empty reply is never an answer, however often it is repeated.
     if calls.is_empty() && thought.trim().is_empty() {
         return Err(format!("Your reply is empty. {}", way_on(state)));
     }
@@ -195,7 +195,7 @@ fn step(state: &RunState, reply: &Reply) -> Readable {
     let (planned, outcome) = match committed {
         Some(outputs) => (Vec::new(), StepOutcome::Answer(outputs)),
         None if calls.is_empty() => {
-            // Reasoning is no answer.
+            // Reasoning is not an answer.
             let said = match beside::is_silent(reply) {
                 true => "",
                 false => thought.as_str(),
@@ -224,7 +224,7 @@ fn note_written(planned: &mut [StepCall], written: Vec<RawCall>) {
             Ok(args) => args == planned.call.args,
             Err(_) => written.arguments.is_empty() && planned.call.args.is_empty(),
         };
-        // What could not be read stands with the call already.
+        // Unparsable arguments are already stored with the call.
         let is_known = planned.call.raw.as_ref() == Some(&written.arguments);
         if written.name != planned.call.name || !(is_same || is_known) {
             planned.written = Some(RawCall {
@@ -287,7 +287,7 @@ fn without_calls(state: &RunState, text: &str) -> StepOutcome {
     StepOutcome::Nudge(format!("{what} {}", way_on(state)))
 }
 
-/// How a model that called nothing can go on.
+/// How a model that called nothing can continue.
 fn way_on(state: &RunState) -> String {
     let outputs = state.output_names();
     match state.program.completion {
@@ -328,7 +328,7 @@ fn decide(
             )),
             (Completion::Finish, true, _) if call.args.is_empty() => Ok(StepOutcome::Extract),
             (Completion::Finish, true, _) => {
-                // Whoever gives the outputs along with it need not be asked for them.
+                // If the outputs are included, they don't have to be requested.
                 let mut made = Vec::new();
                 match check::outputs(&state.program, call.args.clone(), &mut made) {
                     Ok(given) => {
@@ -364,7 +364,7 @@ fn decide(
     (planned, StepOutcome::Act)
 }
 
-/// What the model is told about outputs that do not fit: what is wrong, and what is expected.
+/// The explanation of invalid outputs for the model: the problem, and what is expected.
 pub(super) fn invalid_outputs(program: &Program, problems: &str) -> String {
     let fields = program.declared.outputs().iter();
     let expected: Vec<String> = fields
@@ -379,7 +379,7 @@ pub(super) fn invalid_outputs(program: &Program, problems: &str) -> String {
 /// A reply with the outputs.
 fn outputs(state: &RunState, reply: &Reply) -> Readable {
     let predictor = PredictorName::Extract;
-    // A helper field that is missing is no reason to refuse an answer.
+    // A missing helper field is no reason to reject an answer.
     let read = parsed(state, predictor, reply)
         .or_else(|misread| submitted(state, predictor, reply).map_err(|_| misread.problem));
     read.map(|read| read.map(Reading::Outputs))
@@ -414,7 +414,7 @@ fn summary_of(
     }
 }
 
-/// A reply that says how the task stands.
+/// A reply that judges the task.
 fn judgement(state: &RunState, reply: &Reply) -> Readable {
     let read = parsed(state, PredictorName::Judge, reply);
     let values = read.map(|read| read.value).unwrap_or_default();

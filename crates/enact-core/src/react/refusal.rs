@@ -1,28 +1,28 @@
-//! What a run does about a request that failed, and about a model that does less than was thought.
+//! Handles failed requests, and models that lack a capability.
 
 use super::state::{Phase, RunState};
 use crate::model::{Capabilities, ModelErrorKind};
 use crate::run::{Event, PredictorName, TerminationReason};
 
-/// Replies in a row without a call after which a model that should call natively is taken for one
-/// that does not.
+/// Consecutive replies without a call after which a model is assumed not to call tools
+/// natively.
 const WITHOUT_CALL: u32 = 2;
 
-/// What a run does about a request that failed.
+/// What a run does about a failed request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Recovery {
-    /// Make the prompt shorter, or do without the reply.
+    /// Make the prompt shorter, or continue without the reply.
     Shorten,
-    /// Ask no more than this of the model from here on.
+    /// Assume only these capabilities of the model from now on.
     Adapt(Capabilities),
     /// Ask again, without a response schema.
     Plainer,
-    /// Extract the outputs, since they cannot be demanded.
+    /// Extract the outputs, since they can't be demanded.
     Extract(TerminationReason),
 }
 
 impl RunState {
-    /// Whether the run goes on by itself after such a failure of the request under way.
+    /// Whether the run continues by itself after such a failure of the current request.
     pub fn recovers_from(&self, predictor: PredictorName, kind: ModelErrorKind) -> bool {
         self.recovery(predictor, kind).is_some()
     }
@@ -48,7 +48,7 @@ impl RunState {
                 | Kind::Timeout,
             ) => Some(Recovery::Extract(*reason)),
             (_, Kind::ContextLength) => Some(Recovery::Shorten),
-            // A server may speak of a grammar that it makes from the tools.
+            // A server may mention a grammar that it derives from the tools.
             (_, Kind::ToolsRefused | Kind::FormatRefused)
                 if is_step && self.wording.may_write_calls(predictor) =>
             {
@@ -57,7 +57,7 @@ impl RunState {
             (_, Kind::FormatRefused) if is_step && can.response_schema => {
                 Some(Recovery::Adapt(can.with_response_schema(false)))
             }
-            // What is wrong with the request may be the schema. Without it there is less to lose.
+            // The problem may be the schema, which is dispensable.
             (_, Kind::FormatRefused | Kind::InvalidRequest)
                 if !is_step && can.response_schema && self.has_schema(predictor) =>
             {
@@ -75,7 +75,7 @@ impl RunState {
         }
     }
 
-    /// Whether the requests of a predictor carry a response schema.
+    /// Whether the requests of a predictor contain a response schema.
     fn has_schema(&self, predictor: PredictorName) -> bool {
         let asking = self.program.predictor(predictor);
         let can = self.wording.capabilities(predictor);
@@ -84,7 +84,7 @@ impl RunState {
         request.response_format != crate::model::ResponseFormat::Text
     }
 
-    /// What the model of the steps does, if it has shown that it does not call natively.
+    /// The capabilities of the model of the steps, if it has shown that it doesn't call natively.
     pub(super) fn lesser_model(&self) -> Option<(Capabilities, String)> {
         let step = PredictorName::Step;
         if self.patience.without_call < WITHOUT_CALL || !self.wording.may_write_calls(step) {

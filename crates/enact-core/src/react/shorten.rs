@@ -1,5 +1,5 @@
-//! What a prompt shows of a large observation: its head and its tail, as the JSON that it is. The
-//! log keeps all of it.
+//! Shortens large observations in prompts: the beginning and end, still structured as JSON. The log keeps
+//! all of it.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::run::{Entry, Observation, ToolResult};
 
-/// Characters of a token, roughly.
+/// The approximate number of characters per token.
 const CHARACTERS: usize = 4;
 
-/// The entry with observations of at most so many tokens; 0 for any number. `hint` says how the
-/// rest of a call's observation can be read, if it can.
+/// An entry with observations of at most this many tokens; 0 for no limit. `hint` describes how to read
+/// the rest of a call's observation, if that is possible.
 pub(super) fn entry<'a>(
     entry: &'a Entry,
     tokens: u32,
@@ -50,18 +50,18 @@ pub(super) fn entry<'a>(
     })
 }
 
-/// Whether a value takes more than so many tokens; 0 for any number.
+/// Whether a value takes more than this many tokens; 0 for no limit.
 pub(super) fn is_large(value: &Value, tokens: u32) -> bool {
     tokens > 0 && size(value) > tokens as usize * CHARACTERS
 }
 
-/// A value of at most about so many tokens, as text.
+/// A value of at most about this many tokens, as text.
 pub(super) fn text(value: &Value, tokens: u32) -> String {
     let short = shorten(value, tokens as usize * CHARACTERS, "");
     Observation::value(short).text()
 }
 
-/// How many characters a value takes.
+/// The number of characters of a value.
 fn size(value: &Value) -> usize {
     match value {
         Value::Null => 4,
@@ -78,8 +78,8 @@ fn size(value: &Value) -> usize {
     }
 }
 
-/// A value of about `limit` characters: of texts and lists the head and the tail, of objects every
-/// key for which there is room.
+/// A value of about `limit` characters: the beginning and end of texts and lists, and as many keys of
+/// objects as fit.
 fn shorten(value: &Value, limit: usize, hint: &str) -> Value {
     if size(value) <= limit {
         return value.clone();
@@ -114,7 +114,7 @@ fn shorten_text(text: &str, limit: usize, hint: &str) -> String {
     let head = limit * 2 / 3;
     let tail = limit / 3;
     let left_out = length.saturating_sub(head + tail);
-    // The mark takes room, too.
+    // The mark takes room too.
     if left_out <= 32 + hint.len() {
         return text.to_owned();
     }
@@ -145,7 +145,7 @@ fn shorten_list(items: &[Value], limit: usize, hint: &str) -> Vec<Value> {
     let mut kept = items[..head].to_vec();
     let mut left_out = tail - head;
     if head == 0 && left_out > 0 {
-        // Rather a part of the first than nothing.
+        // Part of the first rather than nothing.
         kept.push(shorten(&items[0], limit * 2 / 3, hint));
         left_out -= 1;
     }

@@ -1,4 +1,4 @@
-//! The state of a run: a fold of its log, and what comes next.
+//! The state of a run: folded from its log, and what comes next.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,15 +26,15 @@ use crate::signature::Values;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Next {
-    /// Write this down; nothing has to happen in the world.
+    /// Record this event, without an effect outside the log.
     Record(Event),
-    /// Ask a model, and hand the outcome to [`RunState::read`].
+    /// Ask a model, and pass the result to [`RunState::read`].
     Model(ModelCall),
-    /// Start these calls, each after its `ToolStarted` is written.
+    /// Start these calls, each after recording its `ToolStarted`.
     Tools(Vec<ToolCall>),
     /// Wait for a call that is running.
     Wait,
-    /// Ask the user's condition whether the loop is over after the last step.
+    /// Check the custom condition for ending the loop after the last step.
     Condition,
     /// Wait for a person: these questions are open, and nothing else can be done.
     Human(Vec<Question>),
@@ -42,17 +42,17 @@ pub enum Next {
     Done,
 }
 
-/// A request to a model on behalf of a predictor.
+/// A request to a model by a predictor.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ModelCall {
-    /// Who asks.
+    /// The predictor.
     pub predictor: PredictorName,
-    /// What is asked.
+    /// The request.
     pub request: Request,
 }
 
-/// A tool call that is free to run.
+/// A tool call that can run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolCall {
@@ -60,15 +60,15 @@ pub struct ToolCall {
     pub call: Arc<Call>,
     /// The same for every attempt at this call, in every process.
     pub idempotency_key: String,
-    /// The record that lists the tools which the call was approved for.
+    /// The record of the tools for which the call was approved.
     pub tools: usize,
-    /// What a person answered to the questions of this call: question, answer.
+    /// The answers to questions of this call: question, answer.
     pub answers: Vec<(String, String)>,
-    /// How many tokens it may spend on models of its own, if that is limited.
+    /// The tokens that it can spend on models of its own, if they are limited.
     pub tokens_left: Option<u64>,
-    /// How much money, if that is limited.
+    /// The money that it can spend on them, if it is limited.
     pub money_left: Option<f64>,
-    /// How long it may take, beside the limit of its tool, if that is limited.
+    /// The time limit besides that of its tool, if any.
     pub time_left: Option<Duration>,
 }
 
@@ -76,15 +76,15 @@ pub struct ToolCall {
 pub(super) enum Phase {
     /// Between two steps.
     Step,
-    /// This is to be written down; nothing has to happen in the world.
+    /// An event to record.
     Record(Event),
     Act(Vec<CallState>),
     Summarise {
         covers: usize,
-        /// Why the loop is over, if it is: then the outputs are to be extracted.
+        /// Why the loop ended, if it has: the outputs are to be extracted.
         then: Option<TerminationReason>,
     },
-    /// The loop is over, and the model is to submit its outputs on the same transcript.
+    /// The loop ended, and the model is to submit its outputs with the same transcript.
     Demand(TerminationReason),
     Extract {
         reason: TerminationReason,
@@ -158,9 +158,9 @@ pub struct RunState {
     pub(super) notices: Notices,
     /// Whether a model is to say how the task stands after the last step.
     pub(super) is_unjudged: bool,
-    /// The steps after which the user's condition was asked.
+    /// The steps after which the custom condition was checked.
     pub(super) conditioned: u32,
-    /// Why the loop is to end after this step, for other reasons than a limit.
+    /// Why the loop is to end after this step, other than by a limit.
     pub(super) ending: Option<TerminationReason>,
 }
 
@@ -200,8 +200,8 @@ impl RunState {
         Ok(state)
     }
 
-    /// The state of a run that an earlier process left: its log, read again. Calls that had
-    /// started and did not finish are in doubt.
+    /// The state of a run that an earlier process left, from its log. Calls that were started and didn't
+    /// finish are in doubt.
     pub fn resume(program: Arc<Program>, wording: Wording, run: Run) -> Result<Self, RunError> {
         let mut records = Vec::from(run).into_iter();
         let first = records.next().ok_or(RunError::NotStarted)?;
@@ -217,12 +217,12 @@ impl RunState {
         Ok(state)
     }
 
-    /// The log so far.
+    /// The run so far.
     pub fn run(&self) -> &Run {
         &self.run
     }
 
-    /// The log.
+    /// Converts to the run.
     pub fn into_run(self) -> Run {
         self.run
     }
@@ -232,23 +232,23 @@ impl RunState {
         self.run.loop_ended().is_some()
     }
 
-    /// How many calls the step under way has.
+    /// The number of calls in the current step.
     pub fn calls_under_way(&self) -> usize {
         self.calls().len()
     }
 
-    /// Whether calls of a step are to be made or under way.
+    /// Whether calls of a step are waiting or running.
     pub fn is_acting(&self) -> bool {
         matches!(self.phase, Phase::Act(_))
     }
 
-    /// Reads along while a reply to this predictor is written.
+    /// A live reader for a reply to this predictor.
     pub fn live(&self, predictor: PredictorName) -> Box<dyn Live> {
         let task = self.program.predictor(predictor).task();
         self.wording.adapter(predictor).live(task)
     }
 
-    /// How many steps were taken.
+    /// The number of steps.
     pub fn steps_taken(&self) -> u32 {
         u32::try_from(self.run.steps().len()).unwrap_or(u32::MAX)
     }
@@ -278,7 +278,7 @@ impl RunState {
         matches!(self.phase, Phase::Extract { misreads, .. } if misreads >= limit)
     }
 
-    /// How the run began.
+    /// The start of the run.
     pub(super) fn started(&self) -> &Started {
         self.run.started()
     }

@@ -1,4 +1,4 @@
-//! The outputs of a reply after the loop, in whatever form it has them.
+//! The outputs in a reply after the loop, in any form.
 
 use super::check;
 use super::read::{invalid_outputs, is_answer};
@@ -9,9 +9,9 @@ use crate::model::{FinishReason, Reply};
 use crate::run::PredictorName;
 use crate::signature::Values;
 
-/// The declared outputs of a reply: submitted by a call, written in the form that was asked for or in
-/// any other one, or the whole of it. A thought beside them stands for their `reasoning`. Where there
-/// is nothing but reasoning, that may hold them, but is not taken whole.
+/// The declared outputs of a reply: submitted by a call, written in the requested form or any other, or
+/// the whole reply. A thought beside them becomes their `reasoning`. If there is only reasoning, it may
+/// contain them, but is not used as a whole.
 pub(super) fn submitted(
     state: &RunState,
     predictor: PredictorName,
@@ -39,7 +39,7 @@ pub(super) fn submitted(
     let mut problem = format!("The reply does not hold {}.", state.output_names());
     for call in value.calls {
         let is_completing = call.name == program.completion.tool_name();
-        // `finish()` hands in nothing.
+        // `finish()` submits nothing.
         let is_given = |args: &Values| !args.is_empty() || program.completion == Completion::Submit;
         let (true, Some(args)) = (is_completing, call.args.ok().filter(is_given)) else {
             continue;
@@ -83,7 +83,7 @@ pub(super) fn submitted(
     }
 }
 
-/// The outputs with a thought that stood beside them.
+/// The outputs with a thought beside them.
 fn with_reasoning(mut outputs: Values, thought: &str) -> Values {
     let thought = thought.trim();
     if !thought.is_empty() && !outputs.contains_key("reasoning") {

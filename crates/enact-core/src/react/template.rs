@@ -1,19 +1,19 @@
-//! The template of how to think.
+//! The template for thinking instructions.
 
 use super::program::Program;
 use crate::adapter::describe::{names, quoted};
 
-/// What a prompt for thoughts may name.
+/// The names that a thought prompt can contain.
 const NAMES: &[&str] = &["inputs", "outputs", "tools"];
 
-/// A template with a name that means nothing.
+/// A template with an unknown name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// The template says nothing.
+    /// The template is empty.
     #[error("the thought prompt is empty: leave it out, or say how to think")]
     Empty,
-    /// A name in braces is not known.
+    /// A name in braces is unknown.
     #[error(
         "`{{{0}}}` means nothing in a thought prompt: there are {{inputs}}, {{outputs}} and {{tools}}, and `{{{{` for a brace"
     )]
@@ -23,7 +23,7 @@ pub enum TemplateError {
     NotClosed,
 }
 
-/// Fills a prompt for thoughts: `{inputs}`, `{outputs}` and `{tools}` become names of this program.
+/// Fills a thought prompt: `{inputs}`, `{outputs}` and `{tools}` are replaced with names of this program.
 pub fn fill_thought_prompt(template: &str, program: &Program) -> Result<String, TemplateError> {
     if template.trim().is_empty() {
         return Err(TemplateError::Empty);

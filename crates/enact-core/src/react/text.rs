@@ -5,14 +5,14 @@ use serde_json::Value;
 use super::state::RunState;
 use crate::run::{Entry, Observation, indented};
 
-/// What a run is about: instructions and inputs.
+/// The task of a run: instructions and inputs.
 pub(super) fn of_task(state: &RunState) -> String {
     let inputs = Value::Object(state.started().inputs.clone());
     format!("{}\n{inputs}", state.program.declared.instructions())
 }
 
-/// The entries as text, each text of at most `clip` characters. No line of a value can pass for
-/// a label: later lines of a text stand to the right.
+/// The entries as text, each text of at most `clip` characters. Further lines of a text are indented, so
+/// that no line of a value looks like a label.
 pub(super) fn of_entries<'a>(entries: impl IntoIterator<Item = &'a Entry>, clip: usize) -> String {
     let mut lines = Vec::new();
     for entry in entries {
@@ -59,7 +59,7 @@ pub(super) fn of_entries<'a>(entries: impl IntoIterator<Item = &'a Entry>, clip:
     lines.join("\n")
 }
 
-/// A text of at most `limit` characters: its head and its tail.
+/// A text of at most `limit` characters: its beginning and end.
 fn clipped(text: &str, limit: usize) -> String {
     let length = text.chars().count();
     if length <= limit {

@@ -1,4 +1,4 @@
-//! Whether a thought is one: there, long enough, with something in it, and not the last one again.
+//! Checks thoughts: present, long enough, substantive, and not repeated.
 
 use super::state::RunState;
 use crate::adapter::ReadCall;
@@ -13,7 +13,7 @@ const EMPTY_WORDS: &[&str] = &[
     "us", "use", "using", "we", "will", "with",
 ];
 
-/// What is wrong with the thought before these calls, as the model is told it.
+/// The problem with the thought before these calls, for the model.
 pub(super) fn problem(state: &RunState, thought: &str, calls: &[ReadCall]) -> Option<String> {
     let rules = state.started().rules.thoughts;
     // The same budget as for replies that cannot be read; then a poor thought has to do.
@@ -66,7 +66,7 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether nothing is left of a thought without the tools' names and empty words.
+/// Whether nothing is left of a thought without tool names and empty words.
 fn is_degenerate(thought: &str, calls: &[ReadCall]) -> bool {
     let names: Vec<String> = calls.iter().flat_map(|call| words(&call.name)).collect();
     words(thought)

@@ -1,5 +1,5 @@
-//! What is said of a call before it is written down: by the rule of its tool, and by the user's own
-//! check, which has a say about outputs, too.
+//! Verdicts on a call before it is logged: by its tool's rule, and by the user's check, which
+//! also judges outputs.
 
 use std::sync::Arc;
 
@@ -9,30 +9,30 @@ use crate::run::{Call, Reading, Replied, StepCall, StepOutcome};
 use crate::signature::Values;
 use crate::tool::Confirmation;
 
-/// What a check of the user's says about a call, or about the outputs.
+/// The verdict of a user's check on a call or on the outputs.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// It runs, if nothing else is against it.
+    /// It runs, if nothing else prevents it.
     #[default]
     Allow,
-    /// It runs with these arguments, which are checked like any.
+    /// It runs with these arguments, which are validated as usual.
     Change(Values),
-    /// It does not run, and the model is told this.
+    /// It doesn't run, and the model sees this reason.
     Veto(String),
-    /// A person is asked first. Outputs are not asked about: they are accepted.
+    /// A person is asked first. Outputs are accepted without asking.
     Ask,
-    /// The check failed, so the call does not run.
+    /// The check failed, so the call doesn't run.
     Failed,
 }
 
-/// What is said of one call.
+/// The verdicts on one call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CallCheck {
     /// Whether a tool that asks about some of its calls asks about this one.
     pub asks: bool,
-    /// What the user's own check says.
+    /// The verdict of the user's check.
     pub verdict: Verdict,
 }
 
@@ -54,7 +54,7 @@ impl Default for CallCheck {
 }
 
 impl Program {
-    /// Whether something is to be said of a call before it is written down.
+    /// Whether a call needs a verdict before it is logged.
     pub(super) fn is_checked(&self, call: &Call) -> bool {
         self.checks_calls || self.asks_of_some(&call.name)
     }
@@ -96,8 +96,8 @@ impl Program {
         }
     }
 
-    /// The outputs that a reply commits, as the call that hands them in, if the user's own check is
-    /// to look at them.
+    /// The outputs that a reply commits, as the call that submits them, if the user's check
+    /// inspects them.
     pub(super) fn outputs_to_check(&self, replied: &Replied) -> Option<Call> {
         if !self.checks_calls {
             return None;
@@ -116,8 +116,8 @@ impl Program {
         })
     }
 
-    /// The reply as it is after what was said of its outputs. Outputs that are refused count as ones
-    /// that do not fit: the model is told why, as often in a row as it may be misread.
+    /// The reply after the verdict on its outputs. Vetoed outputs count as invalid ones: the model sees
+    /// the reason, up to `max_repairs` times in a row.
     pub(super) fn checked_outputs(&self, replied: &mut Replied, verdict: Verdict) {
         let problem = match verdict {
             Verdict::Allow | Verdict::Ask => return,

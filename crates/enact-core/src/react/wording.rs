@@ -1,4 +1,4 @@
-//! How the predictors of a run are put into words.
+//! The adapters of a run's predictors.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::adapter::{Adapter, AdapterChoice};
 use crate::model::Capabilities;
 use crate::run::PredictorName;
 
-/// How the predictors of a run are put into words, and what their models can do.
+/// The adapters of a run's predictors, and the capabilities of their models.
 #[derive(Debug, Clone)]
 pub struct Wording {
     usual: Voice,
@@ -18,7 +18,7 @@ pub struct Wording {
 struct Voice {
     adapter: Arc<dyn Adapter>,
     capabilities: Capabilities,
-    /// Whether another adapter may take its place.
+    /// Whether another adapter can replace it.
     is_auto: bool,
 }
 
@@ -42,7 +42,7 @@ impl Voice {
 }
 
 impl Wording {
-    /// All in the same words.
+    /// One adapter for all predictors.
     pub fn new(choice: &AdapterChoice, capabilities: Capabilities) -> Self {
         Self {
             usual: Voice::new(choice, capabilities),
@@ -50,7 +50,7 @@ impl Wording {
         }
     }
 
-    /// The same, with other words for this predictor.
+    /// Sets another adapter for this predictor.
     #[must_use]
     pub fn with(
         mut self,
@@ -79,13 +79,13 @@ impl Wording {
         self.of(predictor).capabilities
     }
 
-    /// Whether a predictor of `auto` calls natively, so that it could do so in text.
+    /// Whether a predictor with `auto` calls natively, and could do so in text.
     pub(super) fn may_write_calls(&self, predictor: PredictorName) -> bool {
         let voice = self.of(predictor);
         voice.is_auto && voice.capabilities.tools
     }
 
-    /// The adapter that a predictor would have with a model that does no more than this.
+    /// The adapter of a predictor for a model with only these capabilities.
     pub(super) fn adapter_with(&self, predictor: PredictorName, can: Capabilities) -> String {
         let voice = self.of(predictor);
         match voice.is_auto {
@@ -110,7 +110,7 @@ impl Wording {
         self.of_mut(predictor).lower(adapter, capabilities);
     }
 
-    /// A predictor is not held to a schema any more.
+    /// Stops enforcing a response schema for a predictor.
     pub(super) fn drop_schema(&mut self, predictor: PredictorName) {
         let voice = self.of_mut(predictor);
         voice.capabilities = voice.capabilities.with_response_schema(false);

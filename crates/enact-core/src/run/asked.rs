@@ -1,25 +1,25 @@
-//! The questions of a run: what was asked, and what became of it.
+//! The questions of a run, with their status.
 
 use serde::Serialize;
 
 use super::question::{Answerer, ConfirmationStatus, Decision, Question};
 
-/// A question of a run with what became of it.
+/// A question of a run with its status.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AskedQuestion {
     /// The question.
     #[serde(flatten)]
     pub question: Question,
-    /// What became of it.
+    /// Its status.
     pub status: ConfirmationStatus,
-    /// What was decided, if it was.
+    /// The decision, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// By whom.
+    /// Who decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Answerer>,
-    /// Whether the decision has been acted on, so that it cannot be taken back.
+    /// Whether the decision has taken effect, so that it cannot be withdrawn.
     pub is_used: bool,
 }
 

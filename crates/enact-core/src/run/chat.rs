@@ -1,5 +1,5 @@
-//! Transcripts from and to the forms that others use: chat-completion messages, and the flat
-//! trajectory map of DSPy.
+//! Converts transcripts from and to other formats: chat-completion messages, and the flat
+//! trajectory of DSPy.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::model::{Image, Message, Part};
 impl History {
     /// Reads a list of chat-completion messages: `system`, `user`, `assistant` and `tool`.
     ///
-    /// Calls without an answer and answers without a call are an error that names the message.
+    /// Calls without a result and results without a call are errors that name the message.
     pub fn from_chat_messages(messages: &[Value]) -> Result<Self, HistoryError> {
         let mut history = Self::new();
-        // The calls that still wait for their answer, and the answers so far.
+        // The calls without a result, and the results so far.
         let mut open: Vec<Call> = Vec::new();
         let mut results: Vec<ToolResult> = Vec::new();
         for (index, message) in messages.iter().enumerate() {
@@ -90,7 +90,7 @@ impl History {
     }
 
     /// The transcript as chat-completion messages. Each turn ends with the answer as the
-    /// assistant's text: the only output if it is one string, else a JSON object.
+    /// assistant's text: a single string output as it is, anything else as a JSON object.
     pub fn to_chat_messages(&self) -> Vec<Value> {
         let mut messages = Vec::new();
         for entry in &self.visible() {
@@ -132,12 +132,12 @@ impl History {
         messages
     }
 
-    /// Reads the flat trajectory map of DSPy (`thought_0`, `tool_name_0`, `tool_args_0`,
-    /// `observation_0`, …; `reasoning_0` is understood too) of a run with these inputs.
+    /// Reads the flat trajectory of DSPy (`thought_0`, `tool_name_0`, `tool_args_0`,
+    /// `observation_0`, …; `reasoning_0` is also accepted) of a run with these inputs.
     ///
     /// # Errors
-    /// When a step is missing between others, a step has no `tool_name`, a value has the wrong type, or
-    /// a key is none of these: nothing is left out silently.
+    /// If a step is missing between others, a step has no `tool_name`, a value has the wrong type, or a
+    /// key is unknown: nothing is silently ignored.
     pub fn from_flat_trajectory(inputs: Values, map: &Values) -> Result<Self, HistoryError> {
         let mut history = Self::from(vec![Entry::Inputs { values: inputs }]);
         let mut last = None;
@@ -195,7 +195,7 @@ impl History {
     }
 }
 
-/// The step that a key of a flat trajectory belongs to.
+/// The step number in a key of a flat trajectory.
 fn flat_index(key: &str) -> Result<usize, HistoryError> {
     let known = key.rsplit_once('_').filter(|(name, _)| {
         matches!(
@@ -209,14 +209,14 @@ fn flat_index(key: &str) -> Result<usize, HistoryError> {
     });
     index.ok_or_else(|| {
         let problem = format!(
-            "`{key}` is no part of a trajectory: its keys are `thought_N` or `reasoning_N`, \
+            "`{key}` is not a key of a trajectory: its keys are `thought_N` or `reasoning_N`, \
              `tool_name_N`, `tool_args_N` and `observation_N`"
         );
         HistoryError::new(problem, None)
     })
 }
 
-/// One string as it is; anything else as a JSON object.
+/// A single string as it is; anything else as a JSON object.
 fn plain_values(values: &Values) -> String {
     let mut all = values.values();
     match (all.next(), all.next()) {
@@ -243,7 +243,7 @@ fn content(parts: &[Part]) -> Value {
         .collect()
 }
 
-/// Fields of an assistant message that the provider wants back unchanged.
+/// Fields of an assistant message that the provider requires unchanged.
 fn opaque_of(message: &Value) -> Option<Value> {
     let kept: Values = message
         .as_object()?

@@ -1,13 +1,13 @@
-//! How a run comes to its outputs.
+//! How a run returns its outputs.
 
 use serde::{Deserialize, Serialize};
 
-/// How a run with tools comes to its outputs.
+/// How a run with tools returns its outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Completion {
-    /// The model calls `submit` with the declared outputs: no further request.
+    /// The model calls `submit` with the declared outputs: no further request is needed.
     #[default]
     Submit,
     /// The model calls `finish` without arguments, and a second predictor extracts the outputs.

@@ -1,4 +1,4 @@
-//! The events of a run: what the log is made of.
+//! The events of a run, which its log consists of.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,20 +19,20 @@ use crate::tool::ToolSpec;
 /// The version of the log format that this release writes.
 pub const FORMAT: u32 = 2;
 
-/// One event with its place in the run and its time.
+/// An event with its position in the run and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Its place: 0, 1, 2, …
+    /// The position: 0, 1, 2, …
     pub position: u64,
     /// When it was written.
     pub at: Timestamp,
-    /// What happened.
+    /// The event.
     #[serde(flatten)]
     pub event: Event,
 }
 
 impl Record {
-    /// An event that happens now, by the clock of this machine.
+    /// An event at the current time of this machine.
     pub fn now(position: u64, event: Event) -> Self {
         Self {
             position,
@@ -42,119 +42,119 @@ impl Record {
     }
 }
 
-/// What happened in a run.
+/// An event of a run.
 ///
-/// Each fact stands here once: what a reply says of a call is told by the call, and what a question is
-/// about by the step. [`Run`](super::Run) folds events into [steps](super::Step), which say all of it.
+/// Each fact is stored once: the details of a call are in the reply, those of a question in the step.
+/// [`Run`](super::Run) folds events into [steps](super::Step), which contain everything.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
-    /// The run began.
+    /// The run started.
     Started(Arc<Started>),
     /// A model answered.
     Replied(Arc<Replied>),
-    /// The model request failed.
+    /// A model request failed.
     ModelFailed {
-        /// Who had asked.
+        /// The predictor that asked.
         predictor: PredictorName,
-        /// How.
+        /// The kind of failure.
         kind: ModelErrorKind,
-        /// In words, without prompt or key.
+        /// The message, without prompt or key.
         message: String,
     },
-    /// A tool call is about to run. Durable before the effect; that of a read-only call is written
-    /// with what comes next.
+    /// A tool call is about to run. Durable before the effect; for a read-only call, it is written
+    /// together with the next event.
     ToolStarted {
-        /// Which call.
+        /// The call.
         call_id: String,
     },
     /// A tool call gave something.
     ToolFinished(Done),
     /// A call was not run: the same call had been made, and nothing changed since.
     Recalled {
-        /// Which call.
+        /// The call.
         call_id: String,
-        /// The position of the record that holds what it gives.
+        /// The position of the record with its result.
         answer: u64,
     },
-    /// The model is told something about its work.
+    /// The model receives a notice about its work.
     Noticed {
-        /// What about.
+        /// The subject.
         about: Notice,
-        /// In these words.
+        /// The text.
         text: String,
     },
-    /// The tools are others from here on. Written between steps, and before calls or questions about
-    /// them when they changed meanwhile.
+    /// The tools changed. Written between steps, and before calls or questions about tools that changed
+    /// meanwhile.
     ToolsChanged {
-        /// The tools as they now are, in their own words, without the completing one.
+        /// The current tools as they describe themselves, without the completing one.
         tools: Vec<ToolSpec>,
     },
-    /// The model does less than was thought, so the steps are put into other words from here on.
+    /// The model lacks a capability, so the steps use another adapter from now on.
     AdapterChanged {
-        /// Whose model it is.
+        /// The predictor that uses the model.
         predictor: PredictorName,
-        /// The adapter from here on.
+        /// The new adapter.
         adapter: String,
-        /// What the model does.
+        /// The capabilities of the model.
         capabilities: Capabilities,
-        /// What showed it.
+        /// How that was discovered.
         why: String,
     },
     /// A person is asked.
     Asked(Box<Asked>),
     /// A question was answered.
     Answered {
-        /// Which question.
+        /// The question.
         confirmation_id: String,
-        /// What was decided.
+        /// The decision.
         decision: Decision,
-        /// By whom.
+        /// Who decided.
         #[serde(default, skip_serializing_if = "is_default")]
         by: Answerer,
     },
-    /// An answer was taken back before it was used: the question is open again.
+    /// An answer was withdrawn before it was used: the question is open again.
     Withdrawn {
-        /// Which question.
+        /// The question.
         confirmation_id: String,
     },
-    /// A condition of the user's was asked whether it ends the loop after the last step.
+    /// A custom condition was checked for whether it ends the loop after the last step.
     ConditionChecked {
         /// Whether it does.
         ends: bool,
     },
-    /// The loop of steps is over, and the outputs are to be had from what there is.
+    /// The loop of steps ended, and the outputs are to be determined from the steps so far.
     LoopEnded {
-        /// Why.
+        /// The reason.
         reason: TerminationReason,
     },
-    /// The run is over, with the outputs that were committed last.
+    /// The run ended, with the outputs that were committed last.
     Finished {
-        /// Why it ended.
+        /// The reason.
         reason: TerminationReason,
     },
-    /// The run is over, without outputs.
+    /// The run ended without outputs.
     Failed {
-        /// Why it ended.
+        /// The reason.
         reason: TerminationReason,
-        /// What went wrong.
+        /// The message.
         message: String,
     },
 }
 
-/// A reply of a model, whoever asked for it, and how it was read.
+/// A reply of a model to any predictor, and how it was read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Replied {
-    /// Who had asked.
+    /// The predictor that asked.
     #[serde(default, skip_serializing_if = "is_default")]
     pub predictor: PredictorName,
-    /// What the model answered. Calls that could be read stand in [`Replied::read`] alone.
+    /// The model's reply. Parsed calls are only stored in [`Replied::read`].
     pub reply: Reply,
     /// How it was read.
     pub read: Reading,
-    /// What was mended.
+    /// The repairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
     /// How long the reply took.
@@ -169,33 +169,33 @@ pub struct Replied {
 pub enum Reading {
     /// As a step.
     Step(Stepped),
-    /// As outputs, given after the loop of steps: those of the answering predictor, its own such as
-    /// `reasoning` included.
+    /// As outputs after the loop of steps: those of the answering predictor, including its own, such as
+    /// `reasoning`.
     Outputs(Values),
     /// As a summary of the older part of the transcript, for later prompts.
     Summary {
         /// The summary.
         text: String,
-        /// How many transcript entries it stands for.
+        /// The number of transcript entries that it replaces.
         covers: usize,
     },
     /// As the summary of an observation that is too large for a prompt.
     Condensed {
-        /// The call that gave it.
+        /// The call that returned the observation.
         call_id: String,
-        /// The summary, which later prompts show in its place.
+        /// The summary, which later prompts show instead.
         summary: String,
     },
-    /// As a judgement of how the task stands after a step.
+    /// As a judgement on the state of the task after a step.
     Judged {
-        /// How it stands.
+        /// The state of the task.
         standing: Standing,
-        /// Why, in the model's words.
+        /// The reason, in the model's words.
         why: String,
     },
     /// It could not be read.
     Unreadable {
-        /// What the model is told about it.
+        /// The problem, as shown to the model.
         problem: String,
     },
 }
@@ -204,20 +204,20 @@ pub enum Reading {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Asked {
-    /// Names the question.
+    /// The id of the question.
     pub confirmation_id: String,
-    /// What is asked.
+    /// The kind of question.
     #[serde(default, skip_serializing_if = "is_default")]
     pub kind: QuestionKind,
-    /// The call that waits.
+    /// The waiting call.
     pub call_id: String,
-    /// What the tool asks; the other kinds of questions follow from the call.
+    /// The question of the tool; other kinds of questions follow from the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What changed about the tool.
+    /// The changes to the tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// The open question that this one takes the place of.
+    /// The open question that this one replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
 }
@@ -241,21 +241,21 @@ pub struct Asked {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PredictorName {
-    /// Chooses the next tool call.
+    /// Chooses the next tool calls.
     #[default]
     Step,
-    /// Gives the declared outputs: the extraction of an agent, or a plain prediction.
+    /// Returns the declared outputs: the extraction of an agent, or a plain prediction.
     Extract,
     /// Shortens a transcript that no longer fits.
     Summarise,
-    /// Says after a step whether the task is done or cannot be done.
+    /// Judges after a step whether the task is done or impossible.
     Judge,
     /// Summarises an observation that is too large for a prompt.
     Condense,
 }
 
 impl PredictorName {
-    /// All of them.
+    /// All predictors.
     pub const ALL: [Self; 5] = [
         Self::Step,
         Self::Extract,
@@ -270,14 +270,14 @@ impl PredictorName {
     }
 }
 
-/// How a reply was read as a step.
+/// A reply, read as a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Stepped {
-    /// The thought; `None` when the whole text of the reply is the thought.
+    /// The thought; `None` if the whole text of the reply is the thought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thought: Option<String>,
-    /// The calls, the completing one included.
+    /// The calls, including the completing one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<StepCall>,
     /// What follows from it.
@@ -290,15 +290,15 @@ pub struct Stepped {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Notice {
-    /// It goes round in circles.
+    /// It repeats itself without progress.
     Stall,
-    /// It repeated a call that had failed, or a tool failed several times in a row.
+    /// It repeated a failed call, or a tool failed several times in a row.
     RepeatedFailure,
-    /// It repeated a call whose answer it has.
+    /// It repeated a call whose result it has.
     RepeatedCall,
-    /// It asked for different things and was given the same answer each time.
+    /// Different calls returned the same result each time.
     SameAnswer,
-    /// The loop is over, and it is to submit its outputs now.
+    /// The loop ended, and it should now submit its outputs.
     SubmitNow,
     /// Few steps are left.
     FewSteps,
@@ -312,7 +312,7 @@ pub enum Notice {
     LittleTime,
 }
 
-/// How a task stands.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, Serialize, Deserialize)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -320,37 +320,37 @@ pub enum Notice {
 pub enum Standing {
     /// There is more to do.
     Open,
-    /// What was found is enough.
+    /// The results are sufficient.
     Done,
     /// No further step can help.
     Impossible,
 }
 
 impl Standing {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 3] = [Self::Open, Self::Done, Self::Impossible];
 
-    /// The word for it in logs and prompts.
+    /// The word in logs and prompts.
     pub fn as_str(self) -> &'static str {
         self.into()
     }
 }
 
-/// What follows from a step.
+/// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StepOutcome {
-    /// The calls run, and the loop goes on.
+    /// The calls run, and the loop continues.
     #[default]
     Act,
     /// The outputs are committed: they are the arguments of the only call.
     Submit,
-    /// The outputs are committed: these were found in the text.
+    /// The outputs are committed: they were found in the text.
     Answer(Values),
     /// The model is done, and the outputs are to be extracted.
     Extract,
-    /// The model called nothing and is told this.
+    /// The model called no tool and receives this reminder.
     Nudge(String),
 }
 
@@ -360,25 +360,25 @@ pub enum StepOutcome {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TerminationReason {
-    /// The agent came to its outputs.
+    /// The agent finished by itself.
     Success,
-    /// It ran out of steps.
+    /// The maximum number of steps was reached.
     MaxIterations,
-    /// It could not go on.
+    /// It could not continue.
     Failure,
     /// It made no progress.
     Stalled,
-    /// The context or the token budget was used up.
+    /// The context or the token budget was exhausted.
     TokenBudget,
-    /// The cost budget was used up.
+    /// The cost budget was exhausted.
     CostBudget,
-    /// The tools were called as often as they may.
+    /// The maximum number of tool calls was reached.
     ToolCallBudget,
-    /// It ran out of time.
+    /// The time budget was exhausted.
     Timeout,
-    /// It was told to stop.
+    /// It was cancelled.
     Cancelled,
-    /// A condition of the user's ended it.
+    /// A custom condition ended it.
     Custom,
 }
 

@@ -1,4 +1,4 @@
-//! Folds a log into steps, one record after another.
+//! Folds a log into steps, record by record.
 
 use std::sync::Arc;
 
@@ -12,24 +12,24 @@ use super::step_call::Done;
 use crate::model::Usage;
 use crate::signature::Values;
 
-/// What the records of a run amount to.
+/// The state that results from the records of a run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Folded {
     pub(super) steps: Vec<Step>,
-    /// What happened before the first step.
+    /// Events before the first step.
     pub(super) before: Vec<Remark>,
     pub(super) questions: Vec<AskedQuestion>,
-    /// Where the questions of the last step begin: those before are settled.
+    /// The index of the first question of the last step: earlier ones are settled.
     current: usize,
-    /// The last record that lists the tools.
+    /// The last record that contains the tools.
     pub(super) tools: usize,
     pub(super) usage: Usage,
-    /// What the models cost, where all prices are known.
+    /// The cost of models, if all prices are known.
     models_cost: Option<f64>,
     tools_cost: f64,
     /// The declared outputs that were committed last.
     pub(super) outputs: Option<Values>,
-    /// What was reasoned before the outputs were given after the loop.
+    /// The reasoning before the outputs after the loop.
     pub(super) ended: Option<Ended>,
     pub(super) loop_ended: Option<TerminationReason>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Folded {
 #[derive(Debug, Clone)]
 pub(super) struct Ended {
     pub(super) reason: TerminationReason,
-    /// What went wrong, if there are no outputs.
+    /// The failure, if there are no outputs.
     pub(super) failure: Option<String>,
 }
 
@@ -50,7 +50,7 @@ impl Folded {
         }
     }
 
-    /// Takes in the record at this index.
+    /// Adds the record at this index.
     pub(super) fn take(&mut self, started: &Started, index: usize, record: &Record) -> Change {
         match &record.event {
             Event::Started(_) => Change::Began,
@@ -124,7 +124,7 @@ impl Folded {
             Event::Withdrawn { confirmation_id } => match self.question(confirmation_id) {
                 Some(question) => {
                     self.questions[question].reopen();
-                    // The call is again what it was when the question was asked.
+                    // The call is restored to what it was when the question was asked.
                     let before = self.questions[question].question.tool_call.clone();
                     self.decide(question, |call| *call = before);
                     Change::Withdrawn { question }
@@ -203,7 +203,7 @@ impl Folded {
         let thought = step.thought().trim().to_owned();
         let call = (*step.calls[index].call).clone();
         let expires_at = started.limits.expiry(record.at);
-        // A tool that changed is asked about again: what was said of it before is void.
+        // A changed tool is asked about again: earlier answers no longer apply.
         for known in &mut self.questions[self.current..] {
             if !known.is_used && known.question.tool_call.id == asked.call_id {
                 known.is_used = true;
@@ -228,7 +228,7 @@ impl Folded {
         Change::Ended
     }
 
-    /// What is answered about a call is acted on: it cannot be taken back.
+    /// Marks the answers about a call as used: they can't be withdrawn any more.
     fn use_answers(&mut self, call_id: &str) {
         for known in &mut self.questions[self.current..] {
             known.is_used |= known.decision.is_some() && known.question.tool_call.id == *call_id;
@@ -254,7 +254,7 @@ impl Folded {
         Some((step.find(call_id)?, step))
     }
 
-    /// What the record of an answer holds.
+    /// The result in a record.
     fn answer(&self, position: u64) -> Arc<Observation> {
         let mut calls = self.steps.iter().rev().flat_map(|step| &step.calls);
         let known = calls.find(|call| call.done.is_some() && call.record as u64 == position);
@@ -277,7 +277,7 @@ impl Folded {
         self.models_cost = self.models_cost.and_then(|known| Some(known + cost?));
     }
 
-    /// What the run cost; none if a price is not known.
+    /// The cost of the run; none if a price is unknown.
     pub(super) fn cost(&self) -> Option<f64> {
         Some(self.models_cost? + self.tools_cost)
     }

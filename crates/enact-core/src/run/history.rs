@@ -1,4 +1,4 @@
-//! The transcript of a conversation: what was asked, done, observed and answered.
+//! The transcript of a conversation: inputs, calls, observations and outputs.
 
 use std::sync::Arc;
 
@@ -12,39 +12,39 @@ use crate::signature::plain_text;
 /// A tool call in a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// Joins the call to its result.
+    /// Connects the call to its result.
     pub id: String,
     /// The tool.
     pub name: String,
-    /// The arguments; empty when the model's could not be read.
+    /// The arguments; empty if the model's could not be parsed.
     pub args: Values,
-    /// What the model wrote for arguments, when it could not be read.
+    /// The arguments as the model wrote them, if they could not be parsed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
 }
 
-/// What a tool call gave.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Observation {
-    /// The value, with its type kept; the message, when it is an error.
+    /// The value, with its type; the message for an error.
     pub value: Value,
-    /// Pictures.
+    /// Images.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
     /// Whether the call failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
-    /// Whether the call has given nothing yet; the value says what it waits for.
+    /// Whether there is no result yet; the value describes what the call waits for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_pending: bool,
-    /// What prompts show in place of a value that is too large for them.
+    /// What prompts show instead of a value that is too large for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
 }
 
 impl Observation {
-    /// A result without pictures.
+    /// A result without images.
     pub fn value(value: impl Into<Value>) -> Self {
         Self {
             value: value.into(),
@@ -84,11 +84,11 @@ impl Observation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolResult {
-    /// The call that it answers.
+    /// The call.
     pub call_id: String,
     /// The tool.
     pub name: String,
-    /// What it gave.
+    /// The observation.
     #[serde(flatten)]
     pub observation: Observation,
 }
@@ -123,28 +123,28 @@ pub enum Entry {
         /// Field name to value.
         values: Values,
     },
-    /// Something a person said that is not the inputs of a signature.
+    /// A message of a person that doesn't consist of inputs.
     User {
-        /// Text and pictures.
+        /// Text and images.
         parts: Vec<Part>,
     },
-    /// What the model thought and which tools it called; without calls, what it just said.
+    /// A thought of the model and its tool calls; without calls, just a message.
     Assistant {
         /// The thought, or the text.
         text: String,
         /// The calls in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<Arc<Call>>,
-        /// What the provider wants back unchanged.
+        /// Data that the provider requires unchanged.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         opaque: Option<Value>,
     },
-    /// The observations of the calls before, in call order.
+    /// The observations of the preceding calls, in call order.
     Results {
         /// One per call.
         results: Vec<ToolResult>,
     },
-    /// What enact tells the model: a reply that could not be read, a limit that is near.
+    /// A notice from enact to the model: a reply that could not be read, a limit that is near.
     Notice {
         /// The text.
         text: String,
@@ -153,24 +153,24 @@ pub enum Entry {
     Outputs {
         /// Field name to value.
         values: Values,
-        /// What the model thought when it committed them.
+        /// The model's thought when it committed them.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         thought: String,
         /// The id of the committing call, if there was one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call_id: Option<String>,
     },
-    /// A summary that stands for the first `covers` entries in later prompts. The entries
-    /// themselves stay in the record.
+    /// A summary that replaces the first `covers` entries in later prompts. The entries themselves stay
+    /// in the log.
     Summary {
         /// The summary.
         text: String,
-        /// How many entries it stands for.
+        /// The number of entries that it replaces.
         covers: usize,
     },
 }
 
-/// A transcript. Hand it to a later call and the conversation goes on.
+/// A transcript. Pass it to a later call to continue the conversation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct History {
@@ -182,7 +182,7 @@ pub struct History {
 #[error("{message}")]
 pub struct HistoryError {
     message: String,
-    /// Which element, counted from 0.
+    /// The element, from 0.
     index: Option<usize>,
 }
 
@@ -197,7 +197,7 @@ impl History {
         &self.entries
     }
 
-    /// Whether nothing was said yet.
+    /// Whether the transcript is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -207,8 +207,8 @@ impl History {
         self.entries.push(entry);
     }
 
-    /// The entries that a prompt shows: after a summary, the covered ones are left out, except
-    /// the inputs of the turn that is still under way.
+    /// The entries in a prompt: after a summary, the covered ones are left out, except
+    /// the inputs of the current turn.
     pub fn visible(&self) -> Vec<&Entry> {
         visible(&self.entries)
     }
@@ -222,7 +222,7 @@ pub(crate) fn visible(entries: &[Entry]) -> Vec<&Entry> {
         .collect()
 }
 
-/// The positions of the entries that [`visible`] shows, in the order in which it shows them.
+/// The positions of the entries that [`visible`] returns, in the same order.
 pub(crate) fn visible_positions(entries: &[Entry]) -> Vec<usize> {
     let last_summary = entries
         .iter()
@@ -267,7 +267,7 @@ impl HistoryError {
         }
     }
 
-    /// Which element could not be read, counted from 0.
+    /// The element that could not be read, from 0.
     pub fn index(&self) -> Option<usize> {
         self.index
     }

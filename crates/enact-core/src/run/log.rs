@@ -1,4 +1,4 @@
-//! A run: its log, and what can be told from it.
+//! A run: its log, and the views of it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::tool::ToolSpec;
 /// The log of one run, folded into [steps](Step). Every other view of a run is computed from them.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// The same as in the first record.
+    /// The contents of the first record.
     started: Arc<Started>,
     records: Vec<Record>,
     folded: Folded,
@@ -38,8 +38,8 @@ impl Serialize for Run {
     }
 }
 
-/// Reads record after record, so that a log of another format is refused by its number before any
-/// event of it is looked at.
+/// Deserialises record by record, so that a log with an unknown format is rejected before any other
+/// event is parsed.
 impl<'de> Deserialize<'de> for Run {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Log;
@@ -72,7 +72,7 @@ impl PartialEq for Run {
     }
 }
 
-/// A log that cannot be a run.
+/// A log that is not valid for a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -82,30 +82,30 @@ pub enum RunError {
     /// The log was written by a newer enact.
     #[error("{}", unknown_format(*found, *supported))]
     UnknownFormat {
-        /// The log's format.
+        /// The format of the log.
         found: u32,
-        /// The newest format that this release reads.
+        /// The newest format that this release supports.
         supported: u32,
     },
     /// A record is missing or repeated.
     #[error("record {found} stands where record {expected} should be")]
     OutOfOrder {
-        /// The position that should come.
+        /// The expected position.
         expected: u64,
-        /// The position that came.
+        /// The actual position.
         found: u64,
     },
-    /// A store keeps the log of one run under the id of another.
+    /// A store has the log of one run under the id of another.
     #[error("the log that is kept as the run `{asked}` is that of the run `{found}`")]
     OtherRun {
         /// The id that the store was asked for.
         asked: String,
-        /// The id that the log begins with.
+        /// The id in the log.
         found: String,
     },
 }
 
-/// Checks that the log is the log of a run that this release can read.
+/// Checks that this is the log of a run, in a format that this release supports.
 impl TryFrom<Vec<Record>> for Run {
     type Error = RunError;
 
@@ -134,7 +134,7 @@ impl From<Run> for Vec<Record> {
 }
 
 impl Run {
-    /// A run of which no more is known than its first record.
+    /// A run with only its first record.
     fn begin(first: Option<Record>) -> Result<Self, RunError> {
         let first = first.ok_or(RunError::NotStarted)?;
         let Event::Started(started) = &first.event else {
@@ -156,13 +156,13 @@ impl Run {
         Ok(run)
     }
 
-    /// Whether the steps came to use another adapter than the one that the run began with.
+    /// Whether the steps use another adapter than the one that the run started with.
     pub fn has_changed_adapter(&self) -> bool {
         self.remarks()
             .any(|remark| matches!(remark, Remark::Adapter { .. }))
     }
 
-    /// Takes in the record that comes next, and says what it changed.
+    /// Adds the next record, and returns what it changed.
     pub(crate) fn push(&mut self, record: Record) -> Change {
         let index = self.records.len();
         let change = self.folded.take(&self.started, index, &record);
@@ -170,10 +170,10 @@ impl Run {
         change
     }
 
-    /// Takes in the record that comes next, for whoever follows a run while it is made.
+    /// Adds the next record, for code that follows a run while it is made.
     ///
     /// # Errors
-    /// When another record comes next.
+    /// If it is not the next record.
     pub fn follow(&mut self, record: Record) -> Result<Change, RunError> {
         let expected = self.records.len() as u64;
         if record.position != expected {
@@ -201,7 +201,7 @@ impl Run {
         step.record..next.map_or(self.records.len(), |next| next.record)
     }
 
-    /// What happened before the first step.
+    /// Events before the first step.
     pub fn before_steps(&self) -> &[Remark] {
         &self.folded.before
     }
@@ -223,7 +223,7 @@ impl Run {
         &self.records
     }
 
-    /// These events as the records that come next, happening at this time.
+    /// Turns events into the next records, at this time.
     pub fn following(&self, events: impl IntoIterator<Item = Event>, at: Timestamp) -> Vec<Record> {
         let first = self.records.len() as u64;
         let events = (first..).zip(events);
@@ -240,40 +240,40 @@ impl Run {
         self.records.iter().map(|record| &record.event)
     }
 
-    /// How the run began.
+    /// How the run started.
     pub fn started(&self) -> &Started {
         &self.started
     }
 
-    /// The tools that it has by now, without the completing one.
+    /// The current tools, without the completing one.
     pub fn tools(&self) -> &[ToolSpec] {
         self.tools_at(self.folded.tools)
     }
 
-    /// The index of the record that lists them.
+    /// The index of the record that contains them.
     pub(crate) fn tools_record(&self) -> usize {
         self.folded.tools
     }
 
-    /// The tool of this name in the record that lists the tools: the first one, or a change.
+    /// The tool with this name in the record with the tools: the first one, or a change.
     pub(crate) fn tool_at(&self, record: usize, name: &str) -> Option<&ToolSpec> {
         let mut tools = self.tools_at(record).iter();
         tools.find(|tool| tool.name == name)
     }
 
-    /// Whether a tool of this name was another agent when this record was written.
+    /// Whether the tool with this name was another agent at the time of this record.
     pub(super) fn is_agent(&self, record: usize, name: &str) -> bool {
         let is_list = |record: &usize| !self.tools_at(*record).is_empty();
         let list = match self.folded.tools <= record {
             true => Some(self.folded.tools),
-            // They changed since.
+            // They have changed since.
             false => (0..record).rev().find(is_list),
         };
         let tool = list.and_then(|list| self.tool_at(list, name));
         tool.is_some_and(|tool| tool.source.as_deref() == Some(ToolSpec::AGENT))
     }
 
-    /// The tools in the record that lists them.
+    /// The tools in the record that contains them.
     pub(crate) fn tools_at(&self, record: usize) -> &[ToolSpec] {
         match self.records.get(record).map(|record| &record.event) {
             Some(Event::Started(started)) => &started.agent.tools,
@@ -287,42 +287,42 @@ impl Run {
         &self.started.run_id
     }
 
-    /// The transcript: the conversation before, and all that this run added. A step that waits
-    /// stands at its end, with [pending](Observation::is_pending) results.
+    /// The transcript: the earlier conversation, and everything that this run added. A step that waits is
+    /// at the end, with [pending](Observation::is_pending) results.
     pub fn history(&self) -> History {
         History::from(transcript::of(self, self.steps().len()))
     }
 
-    /// The transcript without a step that is not over.
+    /// The transcript without an incomplete step.
     pub(crate) fn transcript(&self) -> Vec<Entry> {
         let is_open = self.steps().last().is_some_and(Step::is_open);
         transcript::of(self, self.steps().len() - usize::from(is_open))
     }
 
-    /// Thought, tool, arguments and observation of every call, those that wait included.
+    /// Thought, tool, arguments and observation of each call, including pending ones.
     pub fn trajectory(&self) -> Trajectory {
         Trajectory::of(self)
     }
 
-    /// The reasoning as plain text: a block of `Thought:`, `Action:` and `Observation:` for each
-    /// step, and `Final Answer:` at the end, if there is one. An observation that is an error
-    /// begins with `(error)`, and later lines of a text stand to the right.
+    /// The reasoning as plain text: a block of `Thought:`, `Action:` and `Observation:` for each step,
+    /// and `Final Answer:` at the end, if there is one. Errors start with `(error)`, and further lines of
+    /// a text are indented.
     pub fn scratchpad(&self) -> String {
         scratchpad::of(self)
     }
 
-    /// What was done, step by step, with time, tokens, attempts and cost.
+    /// The steps with times, tokens, attempts and cost.
     pub fn trace(&self) -> Trace {
         trace::of(self)
     }
 
-    /// The last step, if all that it did is over.
+    /// The last step, if it is complete.
     pub(crate) fn last_step(&self) -> Option<TraceStep> {
         trace::last_step(self)
     }
 
-    /// The events that end a run for good before it has outputs. Calls that gave nothing are said to
-    /// have been given up.
+    /// The events that end a run before it has outputs. Calls without a result are marked as
+    /// abandoned.
     pub fn cancellation(&self) -> Vec<Event> {
         let open = self.steps().last().filter(|step| step.is_open());
         let calls = open.into_iter().flat_map(|step| &step.calls);
@@ -351,17 +351,17 @@ impl Run {
         self.folded.usage
     }
 
-    /// What they cost; `None` if a price is not known.
+    /// Their cost; `None` if a price is unknown.
     pub fn cost(&self) -> Option<f64> {
         self.folded.cost()
     }
 
-    /// Every question that the run asked, with what became of it.
+    /// All questions of the run, with their status.
     pub fn questions(&self) -> &[AskedQuestion] {
         &self.folded.questions
     }
 
-    /// The questions that wait for an answer; none once the run is over.
+    /// The open questions; none once the run is over.
     pub fn open_questions(&self) -> Vec<Question> {
         let asked = self.questions().iter();
         asked
@@ -377,29 +377,29 @@ impl Run {
             .any(|remark| matches!(remark, Remark::Failure { kind, .. } if *kind == too_long))
     }
 
-    /// Why the loop of steps ended, if it did before there were outputs.
+    /// Why the loop of steps ended, if it ended without outputs.
     pub fn loop_ended(&self) -> Option<TerminationReason> {
         self.folded.loop_ended
     }
 
-    /// Why the run ended, if it did.
+    /// Why the run ended, if it has.
     pub fn termination(&self) -> Option<TerminationReason> {
         self.folded.ended.as_ref().map(|ended| ended.reason)
     }
 
-    /// What went wrong, if the run ended without outputs.
+    /// The failure, if the run ended without outputs.
     pub fn failure(&self) -> Option<&str> {
         self.folded.ended.as_ref()?.failure.as_deref()
     }
 
-    /// The declared outputs, once there are some.
+    /// The declared outputs, if there are any.
     pub fn outputs(&self) -> Option<&Values> {
         let ended = self.folded.ended.as_ref()?;
         let outputs = self.folded.outputs.as_ref();
         outputs.filter(|_| ended.failure.is_none())
     }
 
-    /// What the model reasoned before it gave the outputs after the loop, if it was asked to.
+    /// The model's reasoning before the outputs after the loop, if it was asked for.
     pub fn reasoning(&self) -> Option<&str> {
         let replies = self.remarks().rev().filter_map(Remark::replied);
         let outputs = replies.filter_map(|replied| replied.outputs()).next()?;

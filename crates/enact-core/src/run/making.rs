@@ -1,4 +1,4 @@
-//! Makes events: what the core and the drivers write down.
+//! Constructors for the events that the core and the drivers write.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use crate::model::{Capabilities, ModelError, ModelErrorKind, Reply, Usage};
 use crate::tool::ToolSpec;
 
 impl Event {
-    /// The run begins.
+    /// The run starts.
     pub(crate) fn began(started: Started) -> Self {
         Self::Started(Arc::new(started))
     }
 
-    /// The same start of a run, sealed.
+    /// Seals the start of a run.
     pub(crate) fn sealed(mut self, key: &SealKey) -> Self {
         if let Self::Started(started) = &mut self {
             let seal = key.seal(started);
@@ -28,17 +28,17 @@ impl Event {
         self
     }
 
-    /// A model answered.
+    /// A model replied.
     pub(crate) fn replied(replied: Replied) -> Self {
         Self::Replied(Arc::new(replied))
     }
 
-    /// Whether it tells of a step.
+    /// Whether it is a step.
     pub fn is_step(&self) -> bool {
         self.reply().is_some_and(|reply| reply.stepped().is_some())
     }
 
-    /// The reply that it tells of, if it does.
+    /// The reply in the event, if there is one.
     pub fn reply(&self) -> Option<&Replied> {
         match self {
             Self::Replied(replied) => Some(replied),
@@ -60,12 +60,12 @@ impl Event {
         Self::failed_request_of(predictor, error.kind(), error.to_string())
     }
 
-    /// Whether it is what came of a request to a model: a reply, or a failure.
+    /// Whether it is the result of a model request: a reply or a failure.
     pub(crate) fn is_of_model(&self) -> bool {
         matches!(self, Self::Replied(_) | Self::ModelFailed { .. })
     }
 
-    /// A request to a model failed in this way.
+    /// A request to a model failed with this kind of error.
     pub(crate) fn failed_request_of(
         predictor: PredictorName,
         kind: ModelErrorKind,
@@ -85,7 +85,7 @@ impl Event {
         }
     }
 
-    /// A call gave something, after this time and for this price.
+    /// A call finished, with its duration and cost.
     pub fn tool_finished(
         call_id: impl Into<String>,
         observation: Observation,
@@ -100,7 +100,7 @@ impl Event {
         Self::ToolFinished(done)
     }
 
-    /// A call that does not run gives this.
+    /// The result of a call that doesn't run.
     pub(crate) fn tool_decided(call_id: impl Into<String>, observation: Observation) -> Self {
         Self::ToolFinished(Done::new(call_id, observation))
     }
@@ -113,7 +113,7 @@ impl Event {
         }
     }
 
-    /// The model gets a notice.
+    /// The model receives a notice.
     pub(crate) fn noticed(about: Notice, text: impl Into<String>) -> Self {
         Self::Noticed {
             about,
@@ -121,7 +121,7 @@ impl Event {
         }
     }
 
-    /// The tools are now these.
+    /// The tools changed.
     pub(crate) fn tools_changed(tools: Vec<ToolSpec>) -> Self {
         Self::ToolsChanged { tools }
     }
@@ -146,7 +146,7 @@ impl Event {
         Self::Asked(Box::new(asked))
     }
 
-    /// A question is answered.
+    /// A question was answered.
     pub(crate) fn answered(
         confirmation_id: impl Into<String>,
         decision: Decision,
@@ -159,29 +159,29 @@ impl Event {
         }
     }
 
-    /// An answer is taken back.
+    /// An answer was withdrawn.
     pub(crate) fn withdrawn(confirmation_id: impl Into<String>) -> Self {
         Self::Withdrawn {
             confirmation_id: confirmation_id.into(),
         }
     }
 
-    /// A condition of the user's was asked.
+    /// A custom condition was checked.
     pub(crate) fn condition_checked(ends: bool) -> Self {
         Self::ConditionChecked { ends }
     }
 
-    /// The loop of steps is over.
+    /// The loop of steps ended.
     pub(crate) fn loop_ended(reason: TerminationReason) -> Self {
         Self::LoopEnded { reason }
     }
 
-    /// The run is over, with outputs.
+    /// The run ended with outputs.
     pub(crate) fn finished(reason: TerminationReason) -> Self {
         Self::Finished { reason }
     }
 
-    /// The run is over, without outputs.
+    /// The run ended without outputs.
     pub(crate) fn failed(reason: TerminationReason, message: impl Into<String>) -> Self {
         Self::Failed {
             reason,
@@ -191,7 +191,7 @@ impl Event {
 }
 
 impl Replied {
-    /// A reply that was read like this.
+    /// A reply with its reading.
     pub(crate) fn new(
         predictor: PredictorName,
         reply: Reply,
@@ -207,7 +207,7 @@ impl Replied {
         }
     }
 
-    /// The same, with what was mended.
+    /// Adds the repairs.
     pub(crate) fn mended(mut self, repairs: Vec<Repair>) -> Self {
         self.repairs = repairs;
         self

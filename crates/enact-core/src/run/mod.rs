@@ -1,4 +1,4 @@
-//! Runs: what happened, as an append-only log, and the views that are computed from it.
+//! Runs: append-only logs, and the views of them.
 
 mod asked;
 mod chat;

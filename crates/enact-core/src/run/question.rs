@@ -11,35 +11,35 @@ use crate::signature::{canonical_args, digest};
 use crate::time::Timestamp;
 use crate::tool::ToolSpec;
 
-/// Something that a person has to decide before the run goes on.
+/// A decision that a person has to make before the run continues.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Question {
-    /// Names the question. The same in every process: a digest of the run, the call, its arguments
-    /// and the tool, so that an answer can never be meant for another call or another tool.
+    /// The id of the question. The same in every process: a digest of the run, the call, its arguments and
+    /// the tool, so that an answer never applies to another call or tool.
     pub confirmation_id: String,
-    /// What is asked.
+    /// The kind of question.
     pub kind: QuestionKind,
-    /// The question in words.
+    /// The question as text.
     pub question: String,
-    /// What the model thought when it made the call.
+    /// The model's thought when it made the call.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub thought: String,
-    /// The call that waits.
+    /// The waiting call.
     pub tool_call: Call,
-    /// What changed about the tool since the call was made, or since a person was last asked about
-    /// the tool, in words for people.
+    /// Changes to the tool since the call was made, or since a person was last asked about the tool, in
+    /// words for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// The open question that this one takes the place of, because the tool has changed.
+    /// The open question that this one replaces, because the tool has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
-    /// When the question stands as rejected, if nobody has answered by then.
+    /// When the question is rejected if there is no answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 
-/// What a [`Question`] asks.
+/// The kind of a [`Question`].
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, Serialize, Deserialize,
 )]
@@ -50,11 +50,11 @@ pub enum QuestionKind {
     /// May the call run?
     #[default]
     Confirm,
-    /// The call had started when its process ended. Did it happen? [`Decision::Approve`] runs it
-    /// again, [`Decision::Answer`] says that it happened and what it gave, and
-    /// [`Decision::Reject`] says that it did not and shall not.
+    /// The call had started when its process ended. Did it happen? [`Decision::Approve`] runs it again,
+    /// [`Decision::Answer`] means that it happened and provides its result, and [`Decision::Reject`]
+    /// means that it didn't happen and must not.
     InDoubt,
-    /// The tool itself asks something, and [`Decision::Answer`] tells it.
+    /// The tool itself asks a question, and [`Decision::Answer`] answers it.
     Clarify,
 }
 
@@ -79,21 +79,21 @@ impl Asked {
     }
 }
 
-/// Where in a run a question comes up.
+/// The place in a run where a question arises.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin<'a> {
     pub(crate) run_id: &'a str,
-    /// The position of the step that made the call. Models may use a call id again.
+    /// The position of the step with the call. Models may reuse call ids.
     pub(crate) step: u64,
-    /// How many questions were asked about the call before. A late answer to an earlier one must
+    /// The number of earlier questions about the call. A late answer to an earlier one must
     /// not count for this one.
     pub(crate) nth: usize,
-    /// The tool as it is now.
+    /// The current tool.
     pub(crate) tool: Option<&'a ToolSpec>,
 }
 
 impl Question {
-    /// What the log says of a question, with the call as it is when it is asked.
+    /// The question in a log, with the call at the time of asking.
     pub(super) fn of(
         asked: &Asked,
         tool_call: Call,
@@ -113,14 +113,14 @@ impl Question {
         }
     }
 
-    /// Reads what a person typed. `yes` or `y` approves, `no` or `n` rejects. What begins with the
-    /// word `edit` or with `{` is an edit: `edit {"path": "b"}` changes these arguments and keeps
+    /// Parses the answer of a person. `yes` or `y` approves, `no` or `n` rejects. Text that starts with
+    /// the word `edit` or with `{` is an edit: `edit {"path": "b"}` changes these arguments and keeps
     /// the others, `{"edit": {"args": {…}}}` replaces all of them, with `name` for another tool.
-    /// Anything else is feedback: free text is never a yes. Where the tool itself asks, every text
-    /// is the answer.
+    /// Anything else is feedback: free text never approves. If the tool itself asks, any text is the
+    /// answer.
     ///
-    /// An edit that cannot be read is an error for the person who typed it, and so is an empty
-    /// answer: the question stays open.
+    /// An invalid edit is an error for the person who typed it, and so is an empty answer: the question
+    /// stays open.
     pub fn read(&self, text: &str) -> Result<Decision, AnswerError> {
         let trimmed = text.trim();
         if self.kind == QuestionKind::Clarify {
@@ -141,7 +141,7 @@ impl Question {
         Ok(Decision::Feedback(trimmed.to_owned()))
     }
 
-    /// The call with some of its arguments changed.
+    /// The call with some arguments changed.
     fn changed(&self, changes: &str) -> Result<Decision, AnswerError> {
         let changes = self.object(changes)?;
         let mut args = self.tool_call.args.clone();
@@ -152,7 +152,7 @@ impl Question {
         })
     }
 
-    /// Another call in place of the one that was asked about.
+    /// A different call instead of the one in question.
     fn replaced(&self, call: &str) -> Result<Decision, AnswerError> {
         let mut object = self.object(call)?;
         let Some(Value::Object(mut edit)) = object.shift_remove("edit") else {
@@ -167,7 +167,7 @@ impl Question {
             Some(Value::String(name)) => name,
             Some(_) => return Err(self.unreadable("`name` has to be the name of a tool")),
         };
-        // Something beside it was meant to change something.
+        // Any other key was meant to change something.
         match object.keys().chain(edit.keys()).next() {
             Some(other) => Err(self.unreadable(&format!("`{other}` has no place in it"))),
             None => Ok(Decision::Edit { name, args }),
@@ -192,7 +192,7 @@ impl Question {
         }
     }
 
-    /// The decision, if it is one that this kind of question takes.
+    /// The decision, if it is valid for this kind of question.
     pub(crate) fn fitting(&self, decision: Decision) -> Result<Decision, AnswerError> {
         use QuestionKind::{Clarify, Confirm, InDoubt};
         match (self.kind, &decision) {
@@ -206,7 +206,7 @@ impl Question {
     }
 }
 
-/// A decision that does not fit the question. The question stays as it is.
+/// A decision that doesn't fit the question. The question stays open.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
@@ -215,13 +215,13 @@ pub enum AnswerError {
         "no open question has the id `{0}`: it was answered, has expired, was replaced because the tool changed, or was never asked"
     )]
     Unknown(String),
-    /// The run has asked no question with this id.
+    /// The run has no question with this id.
     #[error("the run has asked no question with the id `{0}`")]
     NoSuch(String),
     /// The same question was answered twice in one call.
     #[error("the question `{0}` was given two answers: give one")]
     Repeated(String),
-    /// A text was given, and it is not clear which question it answers.
+    /// A text was given, and it is unclear which question it answers.
     #[error("{0} questions are open: say by its id which one is answered")]
     NotOne(usize),
     /// A result was given for a call that did not run.
@@ -229,23 +229,23 @@ pub enum AnswerError {
         "the call has not run, so it has no result: approve, reject or edit it, or give feedback"
     )]
     NothingHappened,
-    /// A rule was given where every call has to be judged by itself.
+    /// A rule was given where each call needs its own decision.
     #[error("each call in doubt has to be judged on its own: approve this one")]
     EachOnItsOwn,
-    /// The tool asks for something that only words can tell.
+    /// The tool asks a question that needs a text as the answer.
     #[error("the tool asks for words: answer, reject or give feedback")]
     WantsWords,
-    /// Nothing was said.
+    /// The answer is empty.
     #[error("the answer is empty: say yes, no, edit or what the model should know")]
     Empty,
-    /// What was typed begins like an edit and cannot be read as one.
+    /// The text starts like an edit, but can't be parsed as one.
     #[error(
         "this edit cannot be read ({problem}): write the arguments that change, as in \
          edit {{\"{argument}\": \"new value\"}}, or all of them, as in \
          {{\"edit\": {{\"args\": {{…}}}}}}; feedback for the model begins with another word"
     )]
     UnreadableEdit {
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
         /// An argument of the call, for the example.
         argument: String,
@@ -253,12 +253,12 @@ pub enum AnswerError {
     /// The edited call cannot run.
     #[error("the edit cannot run: {0}")]
     InvalidEdit(String),
-    /// The answer to be taken back has been used.
+    /// The answer to withdraw has been used.
     #[error("the answer to `{0}` cannot be taken back: it has been used")]
     Used(String),
 }
 
-/// What follows the word `edit`, if a text begins with it.
+/// The text after the word `edit`, if it starts with that.
 fn after_edit(text: &str) -> Option<&str> {
     const WORD: &str = "edit";
     let (word, rest) = text.split_at_checked(WORD.len())?;
@@ -284,7 +284,7 @@ fn words(kind: QuestionKind, call: &Call, changes: &[String]) -> String {
     }
 }
 
-/// What is said of a changed tool before anything is asked.
+/// The notice about a changed tool before the question.
 fn told(call: &Call, changes: &[String]) -> String {
     match changes {
         [] => String::new(),
@@ -306,32 +306,32 @@ fn confirmation_id(origin: Origin<'_>, kind: QuestionKind, call: &Call) -> Strin
     ])
 }
 
-/// What a person decides about a [`Question`].
+/// A person's decision on a [`Question`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Decision {
     /// Run exactly this call, once.
     Approve,
-    /// Run this call, and every other call of this tool in this run, unasked. The log shows it.
-    /// A tool that has [changed](ToolSpec::is_same_tool) is another tool.
+    /// Run this call, and every further call of this tool in this run, without asking. The log shows it.
+    /// A tool that has [changed](ToolSpec::is_same_tool) counts as another tool.
     ApproveAlways,
-    /// Do not run it; the message, if any, is for the model.
+    /// Don't run it; the message, if any, is for the model.
     Reject(Option<String>),
     /// Run this instead.
     Edit {
         /// The tool to run.
         name: String,
-        /// With these arguments; they are validated like any.
+        /// The arguments; they are validated as usual.
         args: Values,
     },
-    /// Do not run it; the model gets this text and thinks again.
+    /// Don't run it; the model receives this text and thinks again.
     Feedback(String),
-    /// What the tool asked for; or, of a call in doubt, that it happened and what it gave.
+    /// The answer to the tool's question, or the result of a call in doubt, which happened.
     Answer(String),
 }
 
-/// Who gave an answer.
+/// Who answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -341,30 +341,30 @@ pub enum Answerer {
     Person,
     /// A person's earlier [`Decision::ApproveAlways`].
     Rule,
-    /// Nobody, for too long.
+    /// No one, within the time limit.
     Expiry,
-    /// Nobody: the tool is gone or has changed, and the call does not fit it any more.
+    /// No one: the tool was removed or has changed, and the call no longer fits it.
     Change,
 }
 
-/// What became of a question.
+/// The status of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ConfirmationStatus {
-    /// It waits for an answer.
+    /// Waits for an answer.
     Pending,
     /// The call may run.
     Approved,
-    /// The call may not run; also when nobody answered in time, or the run ended first.
+    /// The call must not run; also if no one answered in time, or the run ended first.
     Rejected,
     /// Another call runs instead.
     Edited,
-    /// The model was told something instead.
+    /// The model received feedback instead.
     Feedback,
     /// It was answered in words.
     Answered,
-    /// The tool changed before the answer was used, and another question took its place.
+    /// The tool changed before the answer was used, and another question replaced this one.
     Superseded,
 }
 

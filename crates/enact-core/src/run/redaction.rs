@@ -1,12 +1,12 @@
-//! What keeps secrets out of a log: nothing is written down with one in it, and what follows from the
-//! log, such as the next prompt, has none either.
+//! Keeps secrets out of a log: they are neither written to it, nor part of anything derived from it, such
+//! as the next prompt.
 
 use super::event::Event;
 use crate::model::Secrets;
 use crate::tool::ToolSpec;
 
 impl Event {
-    /// The event without secrets.
+    /// Removes secrets from the event.
     pub(crate) fn redacted(self, secrets: &Secrets) -> Result<Self, serde_json::Error> {
         Ok(secrets.redact_all(&self)?.unwrap_or(self))
     }

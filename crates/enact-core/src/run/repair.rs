@@ -1,18 +1,18 @@
-//! What had to be mended to read a reply.
+//! Repairs that were needed to read a reply.
 
 use serde::{Deserialize, Serialize};
 
-/// Something in a reply that had to be mended to be read.
+/// A repair that was needed to read a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Repair {
-    /// What sort of mending.
+    /// The kind of repair.
     pub kind: RepairKind,
-    /// What exactly.
+    /// The details.
     pub detail: String,
 }
 
-/// The sorts of mending.
+/// The kinds of repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -23,11 +23,11 @@ pub enum RepairKind {
     Surroundings,
     /// A value was converted without loss, such as `"2"` to `2`.
     Coercion,
-    /// A call written into the text was taken as a call.
+    /// A call written as text was accepted as a call.
     CallInText,
-    /// A name was taken for the nearest one that exists up to case and punctuation.
+    /// A name was corrected to one that differs only in case and punctuation.
     Name,
-    /// The structure differed from what was asked for but was unmistakable.
+    /// The structure differed from the requested one but was unambiguous.
     Structure,
 }
 

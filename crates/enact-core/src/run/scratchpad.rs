@@ -32,7 +32,7 @@ pub(super) fn of(run: &Run) -> String {
                     lines.extend(result.map(observation));
                 }
             }
-            // What the model was told about a reply that called nothing.
+            // What the model was told after a reply without calls.
             Entry::Notice { text } => tagged(&mut lines, "Observation", text),
             Entry::Summary { text, .. } => {
                 begin_block(&mut lines);
@@ -45,7 +45,7 @@ pub(super) fn of(run: &Run) -> String {
             } => {
                 begin_block(&mut lines);
                 thought(&mut lines, why);
-                // One output is the answer itself.
+                // A single output is the answer itself.
                 let only = values.values().next().filter(|_| values.len() == 1);
                 let answer = match only {
                     Some(only) => plain_text(only),

@@ -1,4 +1,4 @@
-//! Telling the runs that a program began itself from those that came from somewhere else.
+//! Distinguishes runs that a program started itself from those of other sources.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
@@ -7,13 +7,13 @@ use super::log::Run;
 use super::started::Started;
 use crate::signature::{canonical_json, hexadecimal};
 
-/// A secret by which a program recognises the runs that it began. A log says which commands its
-/// agent starts and which addresses it asks; whoever resumes a log that they did not write does
-/// what somebody else says.
+/// A secret key by which a program recognises the runs that it started. A log determines which commands
+/// its agent starts and which addresses it contacts, so resuming the log of someone else means doing
+/// what they specified.
 ///
-/// Hand it to [`Settings::seal_key`](crate::Settings::seal_key), and every run that begins is
-/// sealed. The seal covers how the run began: its id, the agent with its notes and tools, inputs,
-/// limits and rules. It does not cover what happened since.
+/// Pass it to [`Settings::seal_key`](crate::Settings::seal_key), and every new run is sealed. The seal
+/// covers the start of the run: its id, the agent with its notes and tools, inputs, limits and rules.
+/// It doesn't cover later events.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SealKey([u8; 32]);
 
@@ -29,7 +29,7 @@ impl SealKey {
         Self(bytes)
     }
 
-    /// The seal of a run under this key, whether the run has it or not.
+    /// The seal of a run with this key, whether the run has it or not.
     pub fn seal_of(&self, run: &Run) -> String {
         self.seal(run.started())
     }
@@ -40,7 +40,7 @@ impl SealKey {
             ..started.clone()
         };
         let text = serde_json::to_value(&unsealed).map(|value| canonical_json(&value));
-        // A key of any length will do, so this cannot fail; without a seal a run is not trusted.
+        // Keys of any length are valid, so this can't fail; without a seal, a run is not trusted.
         let (Ok(text), Ok(mut mac)) = (text, Hmac::<Sha256>::new_from_slice(&self.0)) else {
             return String::new();
         };
@@ -50,7 +50,7 @@ impl SealKey {
 }
 
 impl Run {
-    /// Whether the run began under this key, and how it began was not changed since.
+    /// Whether the run was started with this key, and its start has not been changed.
     pub fn is_sealed_by(&self, key: &SealKey) -> bool {
         let seal = self.started().seal.as_deref().unwrap_or_default();
         !seal.is_empty() && seal == key.seal_of(self)

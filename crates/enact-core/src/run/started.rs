@@ -1,4 +1,4 @@
-//! How a run began: of which agent, with what.
+//! How a run started: its agent and inputs.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::model::Price;
 use crate::signature::{Signature, Values};
 use crate::tool::ToolSpec;
 
-/// How a run began.
+/// How a run started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Started {
@@ -22,11 +22,11 @@ pub struct Started {
     pub format: u32,
     /// The run.
     pub run_id: String,
-    /// The agent, as far as it can be written down. Holds no secret.
+    /// The description of the agent. Contains no secrets.
     pub agent: AgentSpec,
-    /// The inputs, defaults filled in.
+    /// The inputs, including defaults.
     pub inputs: Values,
-    /// The conversation so far.
+    /// The earlier conversation.
     #[serde(default, skip_serializing_if = "History::is_empty")]
     pub history: History,
     /// The limits of this run.
@@ -35,19 +35,19 @@ pub struct Started {
     /// The rules of this run.
     #[serde(default, skip_serializing_if = "is_default")]
     pub rules: Rules,
-    /// The run that called this one, if one did.
+    /// The run that called this one, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,
-    /// Whether nobody is to be asked about a call in doubt: it becomes an error observation.
+    /// Whether no one is asked about a call in doubt: it becomes an error observation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unattended: bool,
-    /// By what the program that began the run recognises it. See [`SealKey`](super::SealKey).
+    /// The seal of the program that started the run. See [`SealKey`](super::SealKey).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
 }
 
 impl Started {
-    /// A run of this agent with the usual limits and rules, in the newest format.
+    /// A run of this agent with the default limits and rules, in the newest format.
     pub fn new(run_id: impl Into<String>, agent: AgentSpec, inputs: Values) -> Self {
         Self {
             format: FORMAT,
@@ -64,26 +64,26 @@ impl Started {
     }
 }
 
-/// The call of another run that a run works for.
+/// The call of another run that a run belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parent {
     /// The run.
     pub run_id: String,
     /// The call.
     pub call_id: String,
-    /// How deep the run is: 1 for a run that was called by one that nobody called.
+    /// The depth of the run: 1 if it was called by a run without a caller.
     pub depth: u32,
 }
 
-/// An agent as far as it can be written down.
+/// The description of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentSpec {
-    /// What goes in and what comes out.
+    /// Inputs and outputs.
     pub signature: Signature,
     /// The model of the steps.
     pub model: String,
-    /// Where that model is served.
+    /// The address of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// The adapter of the answering predictor, resolved.
@@ -91,16 +91,16 @@ pub struct AgentSpec {
     /// The adapter of the steps, resolved; none for an agent without steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step_adapter: Option<String>,
-    /// How the run comes to its outputs.
+    /// How the run returns its outputs.
     #[serde(default, skip_serializing_if = "is_default")]
     pub completion: Completion,
     /// The tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSpec>,
-    /// What tokens cost, by predictor, as far as it is known.
+    /// Prices by predictor, as far as they are known.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<PredictorName, Price>,
-    /// What the caller noted, to build the agent again. Not read by enact.
+    /// The caller's notes for rebuilding the agent. Not used by enact.
     #[serde(default, skip_serializing_if = "Values::is_empty")]
     pub notes: Values,
 }

@@ -1,4 +1,4 @@
-//! Steps: what a log folds into. Every view of a run is computed from them.
+//! Steps, which the log folds into. All views of a run are computed from them.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use crate::model::{Capabilities, ModelErrorKind};
 use crate::signature::Values;
 use crate::time::Timestamp;
 
-/// One step of a run: what the model wrote, what was decided, and what came of it.
+/// A step of a run: what the model wrote, what was decided, and the results.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
-    /// Its number, counted from 1.
+    /// The number, from 1.
     pub number: usize,
-    /// When its reply was there.
+    /// When the reply arrived.
     pub at: Timestamp,
     /// The reply and how it was read.
     pub replied: Arc<Replied>,
-    /// Its calls, the completing one included.
+    /// The calls, including the completing one.
     pub calls: Vec<StepCall>,
-    /// What happened after it and before the next step, beside its calls.
+    /// Events after it and before the next step, besides its calls.
     pub after: Vec<Remark>,
     /// The index of its record.
     pub(crate) record: usize,
@@ -32,27 +32,27 @@ pub struct Step {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Remark {
-    /// A reply that is no step: it could not be read, or says something else.
+    /// A reply that is not a step: it could not be read, or has another purpose.
     Reply {
-        /// When it was there.
+        /// When it arrived.
         at: Timestamp,
         /// The reply and how it was read.
         replied: Arc<Replied>,
     },
     /// A request to a model failed.
     Failure {
-        /// Who had asked.
+        /// The predictor that asked.
         predictor: PredictorName,
-        /// How.
+        /// The kind of failure.
         kind: ModelErrorKind,
         /// In words.
         message: String,
     },
-    /// The model was told something about its work.
+    /// The model received a notice about its work.
     Notice {
-        /// What about.
+        /// The subject.
         about: Notice,
-        /// In these words.
+        /// The text.
         text: String,
     },
     /// The steps use another adapter from here on.
@@ -69,39 +69,39 @@ pub enum Remark {
 }
 
 /// What a record changed in a run. Calls are those of the last [step](super::Run::steps), questions
-/// those of the [run](super::Run::questions), each by its index.
+/// those of the [run](super::Run::questions), identified by index.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// The run began.
+    /// The run started.
     Began,
-    /// There is another step.
+    /// There is a new step.
     Step,
     /// Something happened beside the calls of steps.
     Remark(Remark),
     /// A call of the last step is about to run.
     CallStarted {
-        /// Which.
+        /// The call.
         call: usize,
     },
-    /// A call of the last step gave something.
+    /// A call of the last step finished.
     CallDone {
-        /// Which.
+        /// The call.
         call: usize,
     },
     /// A person is asked.
     Asked {
-        /// Which question.
+        /// The question.
         question: usize,
     },
     /// A question was answered.
     Answered {
-        /// Which question.
+        /// The question.
         question: usize,
     },
-    /// An answer was taken back.
+    /// An answer was withdrawn.
     Withdrawn {
-        /// Which question.
+        /// The question.
         question: usize,
     },
     /// The tools are others from here on: see [`Run::tools`](super::Run::tools).
@@ -111,14 +111,14 @@ pub enum Change {
         /// Whether it does.
         ends: bool,
     },
-    /// The loop of steps is over.
+    /// The loop of steps ended.
     LoopEnded {
-        /// Why.
+        /// The reason.
         reason: TerminationReason,
     },
-    /// The run is over.
+    /// The run ended.
     Ended,
-    /// Nothing: what the record is about does not exist.
+    /// Nothing: the subject of the record doesn't exist.
     Nothing,
 }
 
@@ -150,18 +150,18 @@ impl Step {
         self.replied.thought()
     }
 
-    /// What follows from it.
+    /// The outcome.
     pub fn outcome(&self) -> &StepOutcome {
         self.stepped()
             .map_or(&StepOutcome::Extract, |stepped| &stepped.outcome)
     }
 
-    /// The outputs that it commits, if it does.
+    /// The outputs that it commits, if any.
     pub fn outputs(&self) -> Option<&Values> {
         self.replied.committed()
     }
 
-    /// Whether tools were called, and not all calls have given something.
+    /// Whether there are tool calls without a result.
     pub fn is_open(&self) -> bool {
         *self.outcome() == StepOutcome::Act && self.calls.iter().any(StepCall::is_open)
     }
@@ -172,7 +172,7 @@ impl Step {
 }
 
 impl Remark {
-    /// The reply, if it is one.
+    /// The reply, if this is one.
     pub fn replied(&self) -> Option<&Arc<Replied>> {
         match self {
             Self::Reply { replied, .. } => Some(replied),
@@ -182,7 +182,7 @@ impl Remark {
 }
 
 impl Replied {
-    /// How it was read as a step, if it was.
+    /// The reading as a step, if it is one.
     pub fn stepped(&self) -> Option<&Stepped> {
         match &self.read {
             Reading::Step(stepped) => Some(stepped),
@@ -190,7 +190,7 @@ impl Replied {
         }
     }
 
-    /// The thought; the text, if it was not read as a step.
+    /// The thought, or the text if it was not read as a step.
     pub fn thought(&self) -> &str {
         let thought = self
             .stepped()
@@ -198,7 +198,7 @@ impl Replied {
         thought.unwrap_or(&self.reply.text)
     }
 
-    /// The outputs that it gave after the loop of steps, if it did.
+    /// The outputs after the loop of steps, if it contains them.
     pub fn outputs(&self) -> Option<&Values> {
         match &self.read {
             Reading::Outputs(outputs) => Some(outputs),
@@ -206,7 +206,7 @@ impl Replied {
         }
     }
 
-    /// The outputs that it holds, if it holds them.
+    /// The outputs in it, if any.
     pub fn committed(&self) -> Option<&Values> {
         match &self.read {
             Reading::Outputs(outputs) => Some(outputs),
@@ -219,7 +219,7 @@ impl Replied {
         }
     }
 
-    /// What was wrong with it, if it could not be read.
+    /// The problem, if it could not be read.
     pub fn problem(&self) -> Option<&str> {
         match &self.read {
             Reading::Unreadable { problem } => Some(problem),

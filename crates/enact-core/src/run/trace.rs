@@ -1,4 +1,4 @@
-//! The trace view: what a run did, step by step, with time, tokens, attempts and cost.
+//! The trace view: the steps of a run with times, tokens, attempts and cost.
 
 use std::time::Duration;
 
@@ -15,88 +15,88 @@ use crate::model::Usage;
 use crate::signature::Values;
 use crate::time::Timestamp;
 
-/// What a run did, step by step. A view of its log: it can be taken at any time.
+/// The steps of a run in detail. A view of its log, available at any time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Trace {
     /// The steps in order.
     pub steps: Vec<TraceStep>,
-    /// The outputs, once there are some.
+    /// The outputs, if there are any.
     pub final_result: Option<Values>,
-    /// Whether the agent came to them by itself.
+    /// Whether the agent finished by itself.
     pub success: bool,
-    /// Why the run ended, if it did.
+    /// Why the run ended, if it has.
     pub termination_reason: Option<TerminationReason>,
-    /// How many steps there are.
+    /// The number of steps.
     pub total_iterations: usize,
-    /// Tokens and requests of the whole run, those beside the steps included.
+    /// Tokens and requests of the whole run, including those besides the steps.
     pub total_tokens: Usage,
-    /// What they cost, if all prices are known.
+    /// Their cost, if all prices are known.
     pub total_cost: Option<f64>,
-    /// From the first to the last event.
+    /// The time from the first to the last event.
     #[serde(rename = "execution_time", serialize_with = "seconds")]
     pub execution_time: Duration,
 }
 
-/// One step: a thought, the actions that it led to, and what they gave.
+/// A step: a thought, its actions, and their results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TraceStep {
-    /// Its number, counted from 1.
+    /// The number, from 1.
     pub iteration: usize,
-    /// What the model thought.
+    /// The model's thought.
     pub thought: String,
-    /// What it did, in order; nothing if it only spoke.
+    /// The actions, in order; empty if the model only wrote text.
     pub actions: Vec<Action>,
-    /// When its reply was there.
+    /// When the reply arrived.
     pub timestamp: Timestamp,
-    /// Tokens of its replies, unreadable ones included.
+    /// Tokens of its replies, including unreadable ones.
     pub token_usage: Usage,
     /// How long its replies took.
     #[serde(serialize_with = "seconds")]
     pub duration: Duration,
-    /// How many requests it took, those for unreadable replies and failed ones included.
+    /// The number of requests, including unreadable replies and failures.
     pub attempts: usize,
-    /// What was mended in its reply.
+    /// Repairs of its reply.
     pub repairs: Vec<Repair>,
-    /// What the model was told after it, beside the observations.
+    /// Notices to the model after it, besides the observations.
     pub notices: Vec<String>,
-    /// How the task stood after it, if a model was asked.
+    /// The state of the task after it, if a model judged it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standing: Option<Standing>,
 }
 
-/// What a step did.
+/// An action of a step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Action {
-    /// Which kind.
+    /// The kind of action.
     pub kind: ActionKind,
-    /// The call, as it ran.
+    /// The call as it ran.
     pub call: Call,
-    /// What it gave; `None` while it has given nothing.
+    /// The result; `None` if there is none yet.
     pub observation: Option<Observation>,
     /// How long it took.
     #[serde(serialize_with = "seconds")]
     pub duration: Duration,
     /// How often it was started.
     pub attempts: usize,
-    /// Whether it was not run, because the answer was known.
+    /// Whether it was not run, because the result was known.
     pub from_record: bool,
 }
 
-/// What an [`Action`] is.
+/// The kind of an [`Action`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ActionKind {
     /// A tool was called.
     ToolCall,
-    /// The outputs were handed in, or the work declared done.
+    /// The outputs were submitted, or the task was declared finished.
     FinalAnswer,
-    /// A person was asked for something.
+    /// A person was asked a question.
     RequestClarification,
-    /// The work was handed to another agent.
+    /// The task was delegated to another agent.
     Delegate,
 }
 
@@ -123,13 +123,13 @@ pub(super) fn of(run: &Run) -> Trace {
     }
 }
 
-/// The last step of a run, if its actions are all over.
+/// The last step of a run, if all of its actions are complete.
 pub(super) fn last_step(run: &Run) -> Option<TraceStep> {
     let (index, step) = run.steps().iter().enumerate().next_back()?;
     (!step.is_open()).then(|| traced(run, step, run.remarks_after(index)))
 }
 
-/// A step with the attempts at it, and what was asked beside it.
+/// A step with its attempts and further requests.
 fn traced(run: &Run, step: &Step, before: &[Remark]) -> TraceStep {
     let replied = &step.replied;
     let mut traced = TraceStep {
@@ -186,7 +186,7 @@ fn is_attempt(replied: &Replied) -> bool {
 }
 
 impl TraceStep {
-    /// Takes in a reply that was asked for as this step.
+    /// Adds a reply to a request for this step.
     fn take(&mut self, replied: &Replied) {
         self.token_usage += replied.reply.usage;
         self.duration += replied.duration;

@@ -11,24 +11,24 @@ use super::log::Run;
 use super::transcript;
 use crate::signature::plain_text;
 
-/// What the completing call shows as its observation.
+/// The observation of the completing call.
 pub const COMPLETED: &str = "Completed.";
 
-/// One tool call of a run with the thought before it.
+/// A tool call of a run with the thought before it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TrajectoryStep {
-    /// Why; empty for further calls of one turn.
+    /// The thought; empty for further calls of the same step.
     pub thought: String,
-    /// The tool, `submit` or `finish` for the last.
+    /// The tool; `submit` or `finish` for the last call.
     pub tool_name: String,
     /// Its arguments.
     pub tool_args: Values,
-    /// What it gave, with its type kept.
+    /// The result, with its type.
     pub observation: Value,
     /// Whether it failed.
     pub is_error: bool,
-    /// Whether it has given nothing yet: the observation says what the call waits for.
+    /// Whether there is no result yet: the observation describes what the call waits for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_pending: bool,
 }
@@ -46,7 +46,7 @@ impl Trajectory {
         let entries = transcript::of(run, run.steps().len());
         let before = run.started().history.entries().len();
         let mut trajectory = Self::of_entries(&entries[before.min(entries.len())..]);
-        // How the loop was completed is told by its last step, which is no entry of its own.
+        // The completion is shown by its last step, which is not an entry of its own.
         for step in run.steps() {
             let Some(outputs) = step.outputs() else {
                 continue;
@@ -104,12 +104,12 @@ impl Trajectory {
         &self.steps
     }
 
-    /// The flat map of DSPy: `thought_0`, `tool_name_0`, `tool_args_0`, `observation_0`, …
+    /// The flat trajectory of DSPy: `thought_0`, `tool_name_0`, `tool_args_0`, `observation_0`, …
     pub fn flat(&self) -> Values {
         self.flat_with("thought")
     }
 
-    /// The flat map of udspy, which says `reasoning_0` for the thought.
+    /// The flat trajectory of udspy, with `reasoning_0` for the thought.
     pub fn flat_reasoning(&self) -> Values {
         self.flat_with("reasoning")
     }
@@ -151,7 +151,7 @@ impl fmt::Display for Trajectory {
     }
 }
 
-/// Later lines stand to the right, so that no text can pass for a labelled line.
+/// Indents further lines, so that no text looks like a labelled line.
 pub(crate) fn indented(text: &str) -> String {
     text.replace("\r\n", "\n").replace(['\n', '\r'], "\n   ")
 }

@@ -10,10 +10,10 @@ use super::step_call::StepCall;
 use super::trajectory::COMPLETED;
 use crate::model::FinishReason;
 
-/// How many characters are shown of a reply that was cut off. Most of them go round in circles: a
-/// model that reads all of it goes on so, and pays for it.
+/// The number of characters to show of a reply that was cut off. It is mostly repetition, and a model
+/// that reads all of it continues it, at a cost.
 const SHOWN_OF_CUT_OFF: usize = 200;
-/// What a model is told whose reply was cut off because it repeats itself.
+/// The notice for a model whose reply was cut off for repeating itself.
 const REPEATS: &str = "You wrote the same text over and over, so your reply was stopped. Write each \
                        thing once.";
 
@@ -72,8 +72,8 @@ pub(crate) fn of(run: &Run, steps: usize) -> Vec<Entry> {
     entries
 }
 
-/// The id under which native calls show outputs that no call committed. Each turn of a conversation
-/// has another, and the same conversation has the same ids again, so that a recording fits.
+/// The id with which native calls show outputs that no call committed. Each turn of a conversation
+/// has its own, and the same conversation has the same ids again, so that it matches a recording.
 fn own_id(run: &Run) -> String {
     let entries = run.started().history.entries().iter();
     let used: HashSet<&str> = entries
@@ -108,7 +108,7 @@ fn stepped(step: &Step) -> Vec<Entry> {
     }
 }
 
-/// The thought that a commit leaves in the transcript: none when the text was the answer itself.
+/// The thought that a commit adds to the transcript: none if the text was the answer itself.
 fn commit_thought(step: &Step) -> &str {
     if step.calls.is_empty() {
         ""
@@ -172,7 +172,7 @@ pub(crate) fn unreadable(replied: &Replied, problem: &str) -> [Entry; 2] {
         text.replace_range(end.., " …");
     }
     let problem = match reply.repeats {
-        // What reads replies sees one that is too long. The model is told why.
+        // Whatever reads replies sees that one is too long. The model sees why.
         true => format!("{REPEATS} {problem}"),
         false => problem.to_owned(),
     };
@@ -183,7 +183,7 @@ pub(crate) fn unreadable(replied: &Replied, problem: &str) -> [Entry; 2] {
 }
 
 fn said(text: String) -> Entry {
-    // A provider refuses an assistant message without content.
+    // Providers reject an assistant message without content.
     let text = if text.is_empty() {
         "(nothing)".to_owned()
     } else {

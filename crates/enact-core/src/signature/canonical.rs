@@ -1,4 +1,4 @@
-//! Values as text: for people, in one canonical form, and as a digest.
+//! Values as text: readable, in a canonical form, and as a digest.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// How many bytes of a digest are told.
+/// The number of bytes of a digest to show.
 const DIGEST_LENGTH: usize = 12;
 
-/// A value as JSON text with object keys in order: equal values give equal texts.
+/// A value as JSON with sorted object keys: equal values give equal texts.
 pub fn canonical_json(value: &Value) -> String {
-    // A JSON value is always JSON.
+    // A JSON value always serialises.
     serde_json::to_string(&Canonical(value)).unwrap_or_default()
 }
 
@@ -48,18 +48,18 @@ pub(crate) fn plain_text(value: &Value) -> String {
     }
 }
 
-/// A digest of these parts, in hexadecimal digits.
+/// A digest of these parts, in hexadecimal.
 pub(crate) fn digest(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
-        // The length keeps neighbouring parts apart.
+        // The length separates neighbouring parts.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }
     hexadecimal(&hash.finalize()[..DIGEST_LENGTH])
 }
 
-/// Bytes in hexadecimal digits.
+/// Bytes in hexadecimal.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

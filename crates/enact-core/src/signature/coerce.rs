@@ -1,7 +1,7 @@
-//! Coercion without loss, led by what a validator objects to.
+//! Lossless coercion, guided by validation errors.
 //!
-//! Every edit answers one validation error, so what fits already is never touched, and
-//! references, `anyOf` and the like need no second reading of the schema.
+//! Every edit responds to a validation error, so valid parts are never changed, and
+//! references, `anyOf` and the like need no second interpretation of the schema.
 
 use std::collections::HashSet;
 
@@ -12,13 +12,13 @@ use serde_json::{Number, Value};
 use super::problems::{shown, spoken_path};
 use super::{exact, integers, moments};
 
-/// The largest whole number up to which every whole `f64` is exact.
+/// The largest integer up to which every `f64` integer is exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 /// A change at one place.
 #[derive(Debug)]
 pub(super) struct Edit {
     path: String,
-    /// What stands there, unless it was removed.
+    /// The new value, unless it was removed.
     old: Value,
     change: Change,
 }
@@ -28,11 +28,11 @@ enum Change {
     Replace(Value),
     /// Removes the property.
     Remove,
-    /// Puts a removed property back: it turned out to be required.
+    /// Restores a removed property: it turned out to be required.
     Restore,
 }
 
-/// What was changed so far, and what has to stay.
+/// The changes so far, and what has to stay.
 #[derive(Debug, Default)]
 pub(super) struct Session {
     notes: Vec<(String, String)>,
@@ -41,7 +41,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// The edits that answer the errors.
+    /// The edits for the errors.
     pub(super) fn plan<'a>(&self, errors: impl Iterator<Item = ValidationError<'a>>) -> Vec<Edit> {
         errors
             .filter_map(|error| self.answer(&error))
@@ -98,7 +98,7 @@ impl Session {
         }
     }
 
-    /// Makes the edits that still apply. Says whether anything changed.
+    /// Applies the edits that are still valid. Returns whether anything changed.
     pub(super) fn apply(&mut self, edits: Vec<Edit>, value: &mut Value) -> bool {
         let mut changed = false;
         for edit in edits {
@@ -109,7 +109,7 @@ impl Session {
 
     fn apply_one(&mut self, edit: Edit, value: &mut Value) -> bool {
         let Edit { path, old, change } = edit;
-        // Two errors about one place: the first edit may have answered both.
+        // Two errors about one place: the first edit may have fixed both.
         if !matches!(change, Change::Restore) && value.pointer(&path) != Some(&old) {
             return false;
         }
@@ -146,7 +146,7 @@ impl Session {
         true
     }
 
-    /// What was coerced, in words.
+    /// Descriptions of the coercions.
     pub(super) fn into_notes(self) -> Vec<String> {
         self.notes.into_iter().map(|(_, note)| note).collect()
     }
@@ -154,7 +154,7 @@ impl Session {
 
 type Branch = Vec<ValidationError<'static>>;
 
-/// The branches that a value fits as a number, but not as it is written, before the others.
+/// Puts the branches that a value fits as a number, but not as written, first.
 fn nearest_first(branches: &[Branch]) -> impl Iterator<Item = &Branch> {
     let fits = |branch: &&Branch| branch.iter().all(is_about_spelling);
     let others = move |branch: &&Branch| !fits(branch);
@@ -227,7 +227,7 @@ fn to_type(value: &Value, kind: &TypeKind) -> Option<Value> {
             };
             structure_of_text(trimmed).filter(wanted)
         }
-        // It may have been an integer of more digits than a float keeps.
+        // It may have been an integer with more digits than a float keeps.
         Value::Number(number) if number.is_f64() && is_rounded(number) => None,
         Value::Number(_) | Value::Bool(_) if wants(JsonType::String) => {
             Some(Value::String(value.to_string()))
@@ -241,7 +241,7 @@ fn is_rounded(number: &Number) -> bool {
     float.is_some_and(|float| float.fract() == 0.0 && float.abs() > EXACT)
 }
 
-/// An object or array written as text, perhaps in Python's spelling.
+/// An object or array written as text, possibly in Python's syntax.
 fn structure_of_text(text: &str) -> Option<Value> {
     let closes = match text.chars().next()? {
         '{' => text.ends_with('}'),
@@ -259,7 +259,7 @@ fn structure_of_text(text: &str) -> Option<Value> {
     })
 }
 
-/// The number that a text stands for, if it can be kept exactly: as an integer where it is whole.
+/// The number in a text, if it can be represented exactly: as an integer if it is whole.
 pub(crate) fn number_of_text(text: &str) -> Option<Number> {
     let digits = without_separators(text)?;
     if let Ok(whole) = digits.parse::<i64>() {
@@ -275,8 +275,8 @@ pub(crate) fn number_of_text(text: &str) -> Option<Number> {
         .parse()
         .ok()
         .filter(|float: &f64| float.is_finite())?;
-    // Nothing is lost if the text has no more digits than it takes to name this float. The digits
-    // themselves may differ: between two spellings of one length, writers choose as they like.
+    // Nothing is lost if the text has no more digits than needed to identify this float. The digits may
+    // differ: writers choose freely between spellings of the same length.
     let kept = format!("{float:e}");
     if significant_digits(&digits) > significant_digits(&kept) {
         return None;
@@ -284,8 +284,8 @@ pub(crate) fn number_of_text(text: &str) -> Option<Number> {
     Number::from_f64(float)
 }
 
-/// The float nearest to a whole number of more than 64 bits. Such a number in JSON comes as text, and
-/// a reader who is asked for a float takes it for the nearest one.
+/// The float nearest to an integer of more than 64 bits. Such a number in JSON arrives as text, and a
+/// reader that expects a float takes it for the nearest one.
 fn nearest(text: &str) -> Option<Number> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     if unsigned.is_empty() || !unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -294,8 +294,8 @@ fn nearest(text: &str) -> Option<Number> {
     Number::from_f64(text.parse().ok()?)
 }
 
-/// The number that a text with commas between thousands stands for. A single comma, as in `1,234`,
-/// may as well be a decimal one, so it counts only where no fraction can be meant.
+/// The number in a text with thousands separators. A single comma, as in `1,234`, could be a decimal
+/// separator, so it only counts if no fraction is possible.
 fn number_of_groups(text: &str, may_be_fraction: bool) -> Option<Number> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (whole, fraction) = match unsigned.split_once('.') {
@@ -318,7 +318,7 @@ fn number_of_groups(text: &str, may_be_fraction: bool) -> Option<Number> {
     number_of_text(&text.replace(',', ""))
 }
 
-/// The text without `_` between digits; `None` unless it is written as a number.
+/// The text without `_` between digits; `None` unless it is a number.
 fn without_separators(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let is_digit = |at: Option<&u8>| at.is_some_and(u8::is_ascii_digit);
@@ -335,14 +335,14 @@ fn without_separators(text: &str) -> Option<String> {
     (out.len() <= 400).then_some(out)
 }
 
-/// How many digits of a decimal number count.
+/// The number of significant digits of a decimal number.
 fn significant_digits(text: &str) -> usize {
     let mantissa = text.split(['e', 'E']).next().unwrap_or(text);
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     digits.trim_matches('0').len()
 }
 
-/// The one option that a value means, up to quotes, brackets, case and word separators.
+/// The only option that a value can mean, ignoring quotes, brackets, case and word separators.
 pub(crate) fn to_option(value: &Value, options: &[Value]) -> Option<Value> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -352,7 +352,7 @@ pub(crate) fn to_option(value: &Value, options: &[Value]) -> Option<Value> {
     let text_of = |option: &Value| match option {
         Value::String(text) => Some(text.clone()),
         Value::Number(_) | Value::Bool(_) => Some(option.to_string()),
-        // `None` is how Python models spell it.
+        // `None` is the spelling of models trained on Python.
         Value::Null => Some(
             if text.trim() == "None" {
                 "None"
@@ -390,7 +390,7 @@ pub(crate) fn to_option(value: &Value, options: &[Value]) -> Option<Value> {
     None
 }
 
-/// The text without the quotes and brackets that models put around a choice.
+/// The text without quotes and brackets that models put around a choice.
 fn strip_wrapping(text: &str) -> &str {
     let is_wrapping = |c: char| {
         c.is_whitespace()

@@ -1,29 +1,29 @@
-//! JSON read as it was written.
+//! Parses JSON without losing information.
 //!
-//! A reader of JSON turns a number that it cannot hold into another one, and of a key that is given
-//! twice it drops the first value, both without a word. Here such a number is kept as the text that
-//! was written, for a validator to convert exactly or to refuse, and both are told.
+//! JSON parsers change a number that they can't represent, and drop the first value of a duplicate key,
+//! both silently. Here such a number is kept as the text that was written, for a validator to convert
+//! exactly or to reject, and both are reported.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::{Number, Value};
 
-/// Numbers of other languages that JSON does not have.
+/// Numbers of other languages that JSON doesn't have.
 const UNKNOWN: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// A JSON text as read.
+/// A parsed JSON text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Exact {
     /// The value.
     pub(crate) value: Value,
     /// The numbers that were kept as text, with the reason.
     pub(crate) kept: Vec<String>,
-    /// The keys that were given twice.
+    /// The duplicate keys.
     pub(crate) twice: Vec<String>,
 }
 
-/// Reads a JSON text.
+/// Parses a JSON text.
 pub(crate) fn parse(text: &str) -> Result<Exact, serde_json::Error> {
     let mut kept = Vec::new();
     let text = quoted(text, &mut kept);
@@ -32,10 +32,10 @@ pub(crate) fn parse(text: &str) -> Result<Exact, serde_json::Error> {
     Ok(Exact { value, kept, twice })
 }
 
-/// What is told of the keys that are given twice in an object of this JSON text.
+/// Reports duplicate keys in the objects of this JSON text.
 fn given_twice(text: &str) -> Vec<String> {
     let bytes = text.as_bytes();
-    // The keys of each object or list that is open.
+    // The keys of each open object or list.
     let mut open: Vec<HashSet<String>> = Vec::new();
     let mut twice = Vec::new();
     let mut at = 0;
@@ -62,7 +62,7 @@ fn given_twice(text: &str) -> Vec<String> {
     twice
 }
 
-/// The text with every number that would become another one in quotes.
+/// The text with quotes around every number that would change.
 fn quoted<'t>(text: &'t str, kept: &mut Vec<String>) -> Cow<'t, str> {
     let bytes = text.as_bytes();
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
@@ -96,7 +96,7 @@ fn quoted<'t>(text: &'t str, kept: &mut Vec<String>) -> Cow<'t, str> {
     Cow::Owned(out)
 }
 
-/// The place after the string that begins here.
+/// The position after the string that starts here.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while at < bytes.len() {
@@ -109,7 +109,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// Why a number cannot be held as it is written, if it cannot.
+/// Why a number can't be represented as written, if it can't.
 pub(super) fn loss(number: &str) -> Option<&'static str> {
     if UNKNOWN.contains(&number) {
         return Some("JSON has no such number");
@@ -152,7 +152,7 @@ fn cast(float: f64) -> i128 {
     float as i128
 }
 
-/// The integer of 64 bits that a decimal number is exactly: `9007199254740993.0`, `1e18`.
+/// The 64-bit integer that a decimal number equals exactly: `9007199254740993.0`, `1e18`.
 pub(super) fn integer(text: &str) -> Option<Number> {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(unsigned) => ("-", unsigned),
@@ -174,7 +174,7 @@ pub(super) fn integer(text: &str) -> Option<Number> {
     }
     let zeros = i64::try_from(digits.len() - significant.len()).ok()?;
     let shift = i64::from(exponent) - i64::try_from(fraction.len()).ok()? + zeros;
-    // More digits than any integer of 64 bits has.
+    // More digits than any 64-bit integer has.
     let shift = usize::try_from(shift).ok().filter(|shift| *shift < 20)?;
     let digits = format!("{sign}{significant}{}", "0".repeat(shift));
     let signed = digits.parse::<i64>().map(Number::from);

@@ -1,12 +1,12 @@
-//! What is wrong with inputs, beside those that are missing or unknown.
+//! Problems with inputs, other than missing or unknown ones.
 
 use enact_signature::{Signature, Values};
 use serde_json::Value;
 
 use super::{Problems, Validator};
 
-/// What is wrong with the types of the values that were given for inputs of the signature. Names that
-/// are missing or unknown are not looked at: [`Signature::check_inputs`] finds them.
+/// Problems with the types of inputs. Missing and unknown names are not checked:
+/// [`Signature::check_inputs`] finds them.
 ///
 /// ```
 /// use enact::signature::{Signature, wrong_inputs};
@@ -22,7 +22,7 @@ pub fn wrong_inputs(signature: &Signature, mut given: Values) -> Option<Problems
         schema.shift_remove("required");
     }
     given.retain(|name, _| signature.inputs().iter().any(|field| field.name == *name));
-    // A schema that cannot be used is refused when an agent is made of it.
+    // An invalid schema is rejected when an agent is built.
     let validator = Validator::new(schema).ok()?;
     validator.check(Value::Object(given)).err()
 }

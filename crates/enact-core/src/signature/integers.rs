@@ -1,8 +1,8 @@
-//! Integers that JSON can hold and this process cannot.
+//! Integers that JSON can represent and this process can't.
 //!
-//! A reader of JSON turns an integer of more than 64 bits into the nearest float, and to a schema such a
-//! float is an integer. So every integer of a schema gets the bounds of 64 bits: what is beyond is a
-//! problem that is told, not another number.
+//! JSON parsers turn an integer of more than 64 bits into the nearest float, which a schema accepts as an
+//! integer. So every integer of a schema gets the bounds of 64 bits: a larger one is a reported problem,
+//! not another number.
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Keyword, ValidationError, ValidationOptions};
@@ -10,8 +10,8 @@ use serde_json::{Map, Number, Value, json};
 
 use super::moments;
 
-/// The keyword of integers that have to be written as such: to a schema `2.0` is the integer 2; to a
-/// Rust `i64` it is not.
+/// The keyword for integers that have to be written as such: a schema accepts `2.0` as the integer 2, a
+/// Rust `i64` doesn't.
 const WRITTEN_WHOLE: &str = "x-written-whole";
 
 struct WrittenWhole;
@@ -29,19 +29,19 @@ impl<'i> Keyword<'i> for WrittenWhole {
     }
 }
 
-/// How schemas with bounds are compiled.
+/// Options for compiling schemas with bounds.
 pub(super) fn options() -> ValidationOptions<'static> {
     let options = jsonschema::options();
     let options = options.with_keyword(WRITTEN_WHOLE, |_, _, _| Ok(Box::new(WrittenWhole)));
     moments::checked(options)
 }
 
-/// Whether a number only has to be written in another way.
+/// Whether a number only has to be written differently.
 pub(super) fn is_written_otherwise(kind: &ValidationErrorKind) -> bool {
     matches!(kind, ValidationErrorKind::Custom { keyword, .. } if keyword == WRITTEN_WHOLE)
 }
 
-/// The integer of 64 bits that a float is. The lowest one is left out: what is just below it has the
+/// The 64-bit integer that equals a float. The lowest one is excluded: numbers just below it give the
 /// same float.
 #[expect(
     clippy::cast_possible_truncation,
@@ -58,22 +58,22 @@ pub(super) fn whole(value: &Value) -> Option<Number> {
     (float > 0.0 && float < 2.0 * SIGNED).then(|| (float as u64).into())
 }
 
-/// The schema with bounds for its integers, which have to be written as integers, and with marks at
-/// its moments if these are to be checked.
+/// The schema with bounds for its integers, which have to be written as integers, and with marks on
+/// dates and times if these are to be checked.
 pub(super) fn bounded(schema: &Value, moments: Moments) -> Value {
     let mut schema = schema.clone();
     bound(&mut schema, moments);
     schema
 }
 
-/// Whether texts with the `format` of a date or a time have to be one.
+/// Whether texts with the `format` of a date or time are validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Moments {
     Checked,
     Described,
 }
 
-/// Whether a limit is one of those that stand for 64 bits.
+/// Whether a limit is one of the 64-bit bounds.
 pub(super) fn is_bound(limit: &Value) -> bool {
     *limit == json!(u64::MAX) || *limit == json!(i64::MIN)
 }
@@ -120,7 +120,7 @@ fn bound(schema: &mut Value, moments: Moments) {
     }
 }
 
-/// Whether the only numbers that fit are integers.
+/// Whether only integers are valid numbers.
 fn is_integer(keywords: &Map<String, Value>) -> bool {
     match keywords.get("type") {
         Some(Value::Array(types)) => {

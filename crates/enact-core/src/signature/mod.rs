@@ -1,4 +1,4 @@
-//! Signatures: what goes in, what must come out.
+//! Signatures: inputs and outputs.
 
 mod canonical;
 mod coerce;

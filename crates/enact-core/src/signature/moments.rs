@@ -1,14 +1,14 @@
-//! Dates and times, whose `format` is checked.
+//! Dates and times, whose `format` is validated.
 //!
-//! JSON Schema asks for an offset and for seconds. Here they may be missing: a text often does not say
-//! them, and a model should not have to invent them. Other formats are not checked.
+//! JSON Schema requires an offset and seconds. Here they are optional: texts often omit them, and a model
+//! should not have to invent them. Other formats are not validated.
 
 use enact_signature::Moment;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Keyword, ValidationError, ValidationOptions};
 use serde_json::{Map, Value, json};
 
-/// The keyword of texts that have to be dates or times. It names the format.
+/// The keyword for texts that have to be dates or times. Its value is the format.
 const MOMENT: &str = "x-moment";
 
 struct OfMoment(Moment);
@@ -27,7 +27,7 @@ impl<'i> Keyword<'i> for OfMoment {
     }
 }
 
-/// Makes schemas check what [`mark`] has marked.
+/// Makes schemas validate what [`mark`] has marked.
 pub(super) fn checked(options: ValidationOptions<'static>) -> ValidationOptions<'static> {
     options.with_keyword(MOMENT, |_, format: &Value, _| {
         match format.as_str().and_then(Moment::of_format) {
@@ -39,7 +39,7 @@ pub(super) fn checked(options: ValidationOptions<'static>) -> ValidationOptions<
     })
 }
 
-/// Marks the keywords of a date or a time.
+/// Marks the keywords of a date or time.
 pub(super) fn mark(keywords: &mut Map<String, Value>) {
     let format = keywords.get("format").and_then(Value::as_str);
     if let Some(moment) = format.and_then(Moment::of_format) {
@@ -47,7 +47,7 @@ pub(super) fn mark(keywords: &mut Map<String, Value>) {
     }
 }
 
-/// The moment that a text was expected to be, if that is what is wrong.
+/// The kind of date or time that a text should be, if that is the problem.
 pub(super) fn moment(kind: &ValidationErrorKind) -> Option<Moment> {
     match kind {
         ValidationErrorKind::Custom { keyword, message } if keyword == MOMENT => {

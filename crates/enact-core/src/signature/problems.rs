@@ -1,4 +1,4 @@
-//! What is wrong with a value, in words that a model can act on.
+//! Describes the problems with a value in words that a model can act on.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use super::{SchemaError, exact, integers, moments};
 
-/// How many problems are told; the rest is counted.
+/// The maximum number of problems to describe; the rest is counted.
 const TOLD: usize = 8;
-/// How many characters of a value are shown.
+/// The maximum number of characters of a value to show.
 const SHOWN: usize = 60;
-/// How many characters one problem takes at most.
+/// The maximum number of characters of a problem.
 const LENGTH: usize = 300;
 
-/// Everything that is wrong with a value, in one message.
+/// All problems with a value, in one message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Problems {
     told: Vec<String>,
@@ -64,7 +64,7 @@ impl fmt::Display for Problems {
     }
 }
 
-/// A JSON pointer the way people write paths: `` `a.b[0]` ``.
+/// A JSON pointer in the usual form of a path: `` `a.b[0]` ``.
 pub(super) fn spoken_path(pointer: &str) -> String {
     if pointer.is_empty() {
         return "the value".to_owned();
@@ -84,7 +84,7 @@ pub(super) fn spoken_path(pointer: &str) -> String {
     format!("`{}`", clip(&path, 2 * SHOWN))
 }
 
-/// A value as compact JSON, cut where it gets long.
+/// A value as compact JSON, truncated if it is long.
 pub(super) fn shown(value: &Value) -> String {
     clip(&value.to_string(), SHOWN)
 }
@@ -162,8 +162,8 @@ fn tell(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// None of several forms fits: either they differ at this very place, and all are named, or the
-/// one that comes nearest is explained.
+/// None of several forms is valid: either they differ at this place, and all are named, or the problem
+/// with the closest one is described.
 fn tell_branches(error: &ValidationError<'_>, context: &[Vec<ValidationError<'static>>]) -> String {
     let here = error.instance_path();
     let place = spoken_path(here.as_str());
@@ -188,7 +188,7 @@ fn tell_branches(error: &ValidationError<'_>, context: &[Vec<ValidationError<'st
             None => {}
         }
     }
-    // That a number is to be written in another way is no reason to refuse it.
+    // A number that only has to be written differently is no reason to reject it.
     let is_reason = |error: &&ValidationError<'_>| !integers::is_written_otherwise(error.kind());
     match nearest.and_then(|branch| branch.iter().find(is_reason)) {
         Some(first) => tell(first),
@@ -213,7 +213,7 @@ fn tell_branches(error: &ValidationError<'_>, context: &[Vec<ValidationError<'st
     }
 }
 
-/// Why a text that looks like a number is not taken for one.
+/// Why a text that looks like a number is not accepted as one.
 fn hint(kind: &TypeKind, value: &Value) -> &'static str {
     let wants = |ty: JsonType| match kind {
         TypeKind::Single(single) => *single == ty,

@@ -1,11 +1,11 @@
-//! Signatures that are Rust types.
+//! Signatures from Rust types.
 
 use enact_signature::{Signature, Type, Values};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What a module takes and gives: a typed signature, or [`Dynamic`] values.
+/// The inputs and outputs of a module: a typed signature, or [`Dynamic`] values.
 pub trait Shape: Send + Sync + 'static {
     /// The inputs.
     type Input: Serialize + Send;
@@ -27,7 +27,7 @@ pub trait TypedSignature: Sized + Send + Sync + 'static {
     /// The signature as a value.
     fn signature() -> Signature;
 
-    /// A filled-in signature as a demonstration: its inputs and its outputs.
+    /// Converts a filled-in signature to a demonstration: its inputs and outputs.
     fn split(self) -> (Self::Input, Self::Output);
 }
 
@@ -36,7 +36,7 @@ impl<S: TypedSignature> Shape for S {
     type Output = S::Output;
 }
 
-/// The shape of a signature that is known only at run time: maps of values.
+/// The shape of a signature that is only known at run time: maps of values.
 #[derive(Debug, Clone, Copy)]
 pub struct Dynamic;
 
@@ -45,10 +45,10 @@ impl Shape for Dynamic {
     type Output = Values;
 }
 
-/// The field type that stands for a Rust type.
+/// The field type for a Rust type.
 pub fn field_type<T: JsonSchema>() -> Type {
     let mut ty = Type::from_json_schema(&schemars::schema_for!(T).to_value());
-    // Afterwards, because the titles of types become their names.
+    // At the end, because the titles of types become their names.
     ty.visit_schemas(&mut |known| enact_signature::trim_schema(&mut known.schema));
     ty
 }

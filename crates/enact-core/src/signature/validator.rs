@@ -1,4 +1,4 @@
-//! Checking values against a JSON Schema, after mending what can be mended without loss.
+//! Validates values against a JSON Schema, after lossless coercion.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -10,18 +10,18 @@ use super::coerce;
 use super::integers::{self, Moments};
 use super::problems::Problems;
 
-/// How often coercion starts over: text that turns out to be an object is looked into again.
+/// The maximum number of rounds of coercion: a text that contains an object is inspected again.
 const ROUNDS: usize = 8;
 
-/// A JSON Schema, compiled once, that values are checked against.
+/// A JSON Schema that is compiled once and validates values.
 ///
-/// Models write `"2"` for `2`, `"Yes"` for `true` and objects as text. Such values are coerced
-/// where the schema wants something else and nothing is lost; a value that fits already is
-/// returned as it is, save that whole numbers in integer places lose their `.0`.
+/// Models write `"2"` for `2`, `"Yes"` for `true` and objects as text. Such values are coerced if the
+/// schema requires another type and nothing is lost; a valid value is returned unchanged, except that
+/// whole numbers in integer places lose their `.0`.
 ///
-/// `"1,234,567"`, `"1,234.5"` and, for an integer, `"1,234"` are numbers. What can be read in two
-/// ways is refused: `"1,234"` where a fraction may be meant, and `"85%"`. So is an integer of more than
-/// 64 bits, which would become the nearest float.
+/// `"1,234,567"`, `"1,234.5"` and, for an integer, `"1,234"` are numbers. Ambiguous texts are rejected:
+/// `"1,234"` if a fraction is possible, and `"85%"`. So is an integer of more than 64 bits, which would
+/// become the nearest float.
 ///
 /// ```
 /// use enact::signature::Validator;
@@ -47,16 +47,16 @@ pub struct Validator {
     compiled: OnceLock<Result<Box<jsonschema::Validator>, SchemaError>>,
 }
 
-/// A value that satisfies its schema.
+/// A valid value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
     /// The value.
     pub value: Value,
-    /// What was coerced to make it fit, such as `` `k`: "2" → 2 ``.
+    /// The coercions that were needed, such as `` `k`: "2" → 2 ``.
     pub coerced: Vec<String>,
 }
 
-/// A schema that cannot be used.
+/// An invalid schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a usable JSON Schema: {problem}; correct it at `{location}`")]
 pub struct SchemaError {
@@ -65,7 +65,7 @@ pub struct SchemaError {
 }
 
 impl Validator {
-    /// Compiles a schema. References to other documents are refused.
+    /// Compiles a schema. References to other documents are rejected.
     pub fn new(schema: Value) -> Result<Self, SchemaError> {
         Self::unused(schema, Moments::Checked).compiled_now()
     }
@@ -84,8 +84,8 @@ impl Validator {
         }
     }
 
-    /// Compiles the schema of a tool's arguments. A `format` says what is meant there, and the tool
-    /// decides what it takes: servers take "tomorrow" for a date.
+    /// Compiles the schema of a tool's arguments. Here `format` is a hint, and the tool decides what it
+    /// accepts: servers accept "tomorrow" as a date.
     pub(crate) fn of_arguments(schema: Value) -> Result<Self, SchemaError> {
         Self::unused(schema, Moments::Described).compiled_now()
     }
@@ -127,12 +127,12 @@ impl Validator {
         &self.schema
     }
 
-    /// Coerces what can be coerced without loss, then checks.
+    /// Coerces what can be coerced without loss, then validates.
     pub fn check(&self, value: Value) -> Result<Checked, Problems> {
         self.check_keeping(value).map_err(|(problems, _)| problems)
     }
 
-    /// The same. What does not fit is given back as it was.
+    /// The same; on failure, the original value is returned.
     pub(crate) fn check_keeping(&self, value: Value) -> Result<Checked, (Problems, Value)> {
         let compiled = match self.compiled() {
             Ok(compiled) => compiled,

@@ -1,4 +1,4 @@
-//! Whether a person has to agree before a tool runs.
+//! Whether a person is asked before a tool runs.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,7 +31,7 @@ use super::Tool;
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum Confirmation {
-    /// Runs unasked.
+    /// Runs without asking.
     #[default]
     Never,
     /// Asks before some calls: [`Tool::needs_confirmation`] decides by their arguments.

@@ -1,4 +1,4 @@
-//! What a running tool knows of its call.
+//! The context of a tool call.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,39 +10,39 @@ use tokio_util::sync::CancellationToken;
 use super::ToolError;
 use crate::model::Secrets;
 
-/// Receives what tools report while they run.
+/// Receives the progress that tools report.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What a running tool knows of its call. Handed to a tool function that has a parameter of this
+/// The context of a tool call. Passed to a tool function that has a parameter of this
 /// type.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct ToolContext {
     /// The run that the call belongs to.
     pub run_id: String,
-    /// The call, as the model and the trace know it.
+    /// The id of the call, as in the log.
     pub call_id: String,
-    /// The same for every attempt at this call, in whatever process: hand it to services that
+    /// The same for every attempt at this call, in any process: pass it to services that
     /// deduplicate.
     pub idempotency_key: String,
-    /// When the call will be given up.
+    /// When the call times out.
     pub deadline: Option<Instant>,
-    /// Cancelled when the run is, or when the deadline has passed.
+    /// Cancelled with the run, or at the deadline.
     pub cancellation: CancellationToken,
-    /// How many agents called each other until this call; 0 in a run that nobody called.
+    /// The number of agents above this call; 0 in a run that no agent called.
     pub depth: u32,
-    /// How many tokens the call may spend on models of its own, if that is limited.
+    /// The tokens that the call can spend on models of its own, if they are limited.
     pub tokens_left: Option<u64>,
-    /// How much money it may spend on them, if that is limited.
+    /// The money that it can spend on them, if it is limited.
     pub money_left: Option<f64>,
     progress: Option<Progress>,
     secrets: Secrets,
-    /// What a person answered to the questions of this call: question, answer.
+    /// The answers to questions of this call: question, answer.
     answers: Vec<(String, String)>,
 }
 
 impl ToolContext {
-    /// A context for calling a tool outside a run, as tests do.
+    /// Creates a context outside a run, for tests.
     pub fn detached(call_id: impl Into<String>) -> Self {
         let call_id = call_id.into();
         Self::of_call(call_id.clone(), call_id)
@@ -56,19 +56,19 @@ impl ToolContext {
         }
     }
 
-    /// The same, knowing what a person answered to a question of this call.
+    /// Adds the answer to a question of this call.
     #[must_use]
     pub fn with_answer(mut self, question: impl Into<String>, answer: impl Into<String>) -> Self {
         self.answers.push((question.into(), answer.into()));
         self
     }
 
-    /// Asks a person. The first time this fails, and the failure has to be passed on with `?`: the
-    /// run pauses with the question. Once it is answered, the tool is called again, perhaps in
-    /// another process, and gets the answer here.
+    /// Asks a person. At first this returns an error, which has to be propagated with `?`: the run pauses
+    /// with the question. Once it is answered, the tool is called again, possibly in another
+    /// process, and this returns the answer.
     ///
-    /// A question is known by its words, so ask in the same words each time; and ask before the
-    /// tool changes anything, because it begins anew.
+    /// A question is identified by its text, so always use the same words; and ask before the tool
+    /// changes anything, because it starts from the beginning.
     ///
     /// ```
     /// # use enact::{ToolContext, ToolError, tool};
@@ -87,14 +87,14 @@ impl ToolContext {
         }
     }
 
-    /// The same, reporting progress to this listener.
+    /// Sets the listener for progress.
     #[must_use]
     pub fn with_progress(mut self, progress: Progress) -> Self {
         self.progress = Some(progress);
         self
     }
 
-    /// The same with the values that the run must not show.
+    /// Sets the values that the run must not show.
     #[must_use]
     pub fn with_secrets(self, secrets: Secrets) -> Self {
         Self { secrets, ..self }
@@ -102,19 +102,19 @@ impl ToolContext {
 
     /// The values that the run must not show.
     ///
-    /// A run redacts what a tool returns. A tool that cuts a text has to redact it first, because half
-    /// a secret is not found afterwards: with [`ToolContext::redact`] before the cut, or with
-    /// [`Secrets::redact_head`] after it.
+    /// A run redacts the result of a tool. A tool that truncates a text has to redact it first, because
+    /// part of a secret isn't recognised: use [`ToolContext::redact`] before truncating, or
+    /// [`Secrets::redact_head`] after.
     pub fn secrets(&self) -> &Secrets {
         &self.secrets
     }
 
-    /// A text without the values that the run must not show. Call it before cutting the text.
+    /// Redacts the values that the run must not show. Call it before truncating a text.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.secrets.redact(text)
     }
 
-    /// Tells whoever watches the run how far the call is. Does not reach the model.
+    /// Reports progress to whoever follows the run. The model doesn't see it.
     pub fn progress(&self, message: impl AsRef<str>) {
         if let Some(progress) = &self.progress {
             progress(message.as_ref());

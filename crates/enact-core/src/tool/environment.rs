@@ -1,9 +1,9 @@
-//! The environment of the programs that tools start: an allow-list.
+//! The environment of programs started by tools: an allow-list.
 
 use std::ffi::OsString;
 
-/// The variables that a program gets without being asked for: it can hardly do without them, and
-/// none holds a secret.
+/// The variables that every program receives: programs need them, and they contain no
+/// secrets.
 const ALWAYS: &[&str] = &[
     "PATH",
     "HOME",
@@ -16,7 +16,7 @@ const ALWAYS: &[&str] = &[
     "TZ",
     "TERM",
     "TMPDIR",
-    // What programs on Windows need to find their files.
+    // Windows programs need these to find their files.
     "SYSTEMROOT",
     "SYSTEMDRIVE",
     "TEMP",
@@ -28,37 +28,37 @@ const ALWAYS: &[&str] = &[
     "COMSPEC",
 ];
 
-/// The variables of this process that a program may see: a few that programs need, and those that
-/// were named.
+/// The variables that a program may see: a few that programs need, and the
+/// named ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     named: Vec<String>,
 }
 
 impl Environment {
-    /// Only what programs need.
+    /// Allows only what programs need.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with these variables, too.
+    /// Also allows these variables.
     #[must_use]
     pub fn allowing<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.named.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// The variables that were named.
+    /// The named variables.
     pub fn named(&self) -> &[String] {
         &self.named
     }
 
-    /// Whether a variable may be seen.
+    /// Whether a variable is allowed.
     pub fn allows(&self, name: &str) -> bool {
         ALWAYS.contains(&name) || self.named.iter().any(|named| named == name)
     }
 
-    /// The variables that may be seen and are set.
+    /// The allowed variables that are set.
     pub fn values(&self) -> Vec<(&str, OsString)> {
         let named = self.named.iter().map(String::as_str);
         let names = ALWAYS.iter().copied().chain(named);

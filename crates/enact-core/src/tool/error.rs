@@ -1,12 +1,12 @@
-//! A tool that could not do what it was asked.
+//! Errors of tools.
 
 use std::fmt;
 
 use crate::model::Usage;
 
-/// A tool's failure. It becomes an observation for the model; it never ends the run.
+/// An error of a tool. It becomes an observation for the model; it never ends the run.
 ///
-/// Any error converts with `?`; only its text is kept, because only text may reach the model.
+/// Any error converts with `?`. Only its text is kept, because the model only sees text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolError {
     message: String,
@@ -16,7 +16,7 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// A failure, in words that help the model to do better.
+    /// Creates an error. Its message should help the model to correct itself.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -24,7 +24,7 @@ impl ToolError {
         }
     }
 
-    /// Not a failure, but a question for the person: see [`ToolContext::ask`].
+    /// Creates a question for a person instead of an error: see [`ToolContext::ask`].
     ///
     /// [`ToolContext::ask`]: super::ToolContext::ask
     pub fn question(text: impl Into<String>) -> Self {
@@ -34,8 +34,8 @@ impl ToolError {
         }
     }
 
-    /// The same, by a tool that spent tokens on models of its own, and what they cost; both count
-    /// for the run.
+    /// Adds the tokens that the tool spent on models of its own, and their cost; both count for
+    /// the run.
     #[must_use]
     pub fn costing(mut self, usage: Usage, cost: f64) -> Self {
         self.usage = usage;
@@ -47,7 +47,7 @@ impl ToolError {
         (self.usage, self.cost)
     }
 
-    /// The question, if it is one.
+    /// Returns the question, if this is one.
     pub fn into_question(self) -> Result<String, Self> {
         if self.is_question {
             Ok(self.message)
@@ -63,7 +63,7 @@ impl fmt::Display for ToolError {
     }
 }
 
-// No `std::error::Error` for `ToolError`: it would forbid the conversion from every error.
+// `ToolError` doesn't implement `std::error::Error`: that would conflict with the conversion from any error.
 impl<E: std::error::Error> From<E> for ToolError {
     fn from(error: E) -> Self {
         Self::new(error.to_string())

@@ -41,7 +41,7 @@ pub struct FnTool {
 }
 
 impl FnTool {
-    /// A tool whose argument schema is that of `A`.
+    /// Creates a tool whose arguments have the schema of `A`.
     pub fn new<A, F, Fut, R>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -64,7 +64,7 @@ impl FnTool {
         Self::with_run(spec, run)
     }
 
-    /// A tool with a schema that is known only at run time.
+    /// Creates a tool with a schema that is only known at run time.
     pub fn from_spec<F, Fut, R>(spec: ToolSpec, function: F) -> Self
     where
         F: Fn(Values, ToolContext) -> Fut + Send + Sync + 'static,
@@ -86,7 +86,7 @@ impl FnTool {
         }
     }
 
-    /// Says where the tool comes from. For the tools that come with enact.
+    /// Marks the tool as built in. For tools that come with enact.
     #[doc(hidden)]
     #[must_use]
     pub fn built_in(mut self) -> Self {
@@ -94,21 +94,21 @@ impl FnTool {
         self
     }
 
-    /// Declares that a call changes nothing.
+    /// Declares that calls change nothing.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.spec = self.spec.with_effect(Effect::ReadOnly);
         self
     }
 
-    /// Declares that a repeated call changes nothing more.
+    /// Declares that a repeated call has no further effect.
     #[must_use]
     pub fn idempotent(mut self) -> Self {
         self.spec = self.spec.with_effect(Effect::Idempotent);
         self
     }
 
-    /// Asks a person before every call.
+    /// Requires approval for every call.
     #[must_use]
     pub fn require_confirmation(self) -> Self {
         self.with_confirmation(Confirmation::Always)
@@ -124,8 +124,8 @@ impl FnTool {
         self
     }
 
-    /// Declares that answers change by themselves: the same call is made again, not answered from
-    /// the record.
+    /// Declares that results change over time: a repeated call runs again instead of being answered from
+    /// the log.
     #[must_use]
     pub fn volatile(mut self) -> Self {
         self.spec = self.spec.volatile();
@@ -139,7 +139,7 @@ impl FnTool {
         self
     }
 
-    /// Gives a call this long.
+    /// Sets the time limit of a call.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.spec = self.spec.with_timeout(timeout);
@@ -164,7 +164,7 @@ impl Tool for FnTool {
     }
 }
 
-/// The argument schema of a type, without what only costs tokens.
+/// The argument schema of a type, without parts that only cost tokens.
 pub fn parameters_of<A: JsonSchema>() -> Value {
     let mut schema = schemars::schema_for!(A).to_value();
     trim_schema(&mut schema);
@@ -178,7 +178,7 @@ pub fn parameters_of<A: JsonSchema>() -> Value {
     schema
 }
 
-/// Reads validated arguments into the type that a tool function takes.
+/// Deserialises validated arguments for a tool function.
 pub fn read_args<A: DeserializeOwned>(args: Values) -> Result<A, ToolError> {
     serde_json::from_value(Value::Object(args))
         .map_err(|error| ToolError::new(format!("the arguments do not fit: {error}")))

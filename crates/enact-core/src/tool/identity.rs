@@ -1,4 +1,4 @@
-//! Which tool a tool is: what an approval or a rule is bound to.
+//! The identity of a tool, to which approvals and rules are bound.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 use super::spec::ToolSpec;
 use crate::signature::{canonical_json, digest};
 
-/// How much of a description is quoted.
+/// The maximum length of a quoted description.
 const QUOTED: usize = 160;
 /// How much of it is quoted before the first difference.
 const BEFORE: usize = 40;
 
 impl ToolSpec {
     /// Whether this is the same tool as another: the same source, name, description, arguments and
-    /// effect. Approvals and rules hold for the same tool only. How JSON is laid out does not
-    /// matter, nor do time limits and rules for asking.
+    /// effect. Approvals and rules apply to the same tool only. The layout of JSON doesn't matter,
+    /// nor do time limits and confirmation rules.
     ///
     /// ```
     /// use enact::tool::ToolSpec;
@@ -39,7 +39,7 @@ impl ToolSpec {
             && self.parameters == other.parameters
     }
 
-    /// What is different from an earlier state of the tool, in words for people; empty for the
+    /// What has changed since an earlier version of the tool, in words for people; empty for the
     /// [same tool](ToolSpec::is_same_tool).
     pub fn changes_since(&self, before: &Self) -> Vec<String> {
         let mut changes = Vec::new();
@@ -75,7 +75,7 @@ impl ToolSpec {
         changes
     }
 
-    /// A digest of all that makes it [this tool](ToolSpec::is_same_tool): equal for the same tool.
+    /// A digest of everything that makes it [this tool](ToolSpec::is_same_tool): equal for the same tool.
     pub fn identity(&self) -> String {
         digest(&[
             if self.source.is_some() { "from" } else { "" },
@@ -95,8 +95,8 @@ fn spoken(source: Option<&str>) -> String {
     }
 }
 
-/// Two texts from shortly before their first difference on. Control characters are escaped: whoever
-/// wrote the description does not write on the terminal of the person who is asked.
+/// Two texts from shortly before their first difference. Control characters are escaped, so that
+/// the author of a description can't control the terminal of the person who is asked.
 fn excerpts(now: &str, before: &str) -> (String, String) {
     let same = now.chars().zip(before.chars());
     let same = same.take_while(|(now, before)| now == before).count();
@@ -111,7 +111,7 @@ fn excerpts(now: &str, before: &str) -> (String, String) {
     (excerpt(now), excerpt(before))
 }
 
-/// The arguments that a schema lists or demands.
+/// The arguments that a schema lists or requires.
 fn names(schema: &Value) -> impl Iterator<Item = &str> {
     let listed = schema["properties"].as_object().into_iter();
     let listed = listed.flat_map(|properties| properties.keys().map(String::as_str));
@@ -119,7 +119,7 @@ fn names(schema: &Value) -> impl Iterator<Item = &str> {
     listed.chain(required.filter_map(Value::as_str))
 }
 
-/// Which arguments changed, as far as the schemas list them.
+/// The changed arguments, as far as the schemas list them.
 fn argument_changes(now: &Value, before: &Value) -> String {
     let mut changes = Vec::new();
     let names: BTreeSet<&str> = [now, before].into_iter().flat_map(names).collect();

@@ -1,7 +1,7 @@
 //! Tools: what an agent can do.
 //!
-//! A [`Tool`] says what it is ([`ToolSpec`]) and does it. Users write one with `#[tool]`, from a
-//! closure ([`FnTool`]) or by hand; only drivers call it, after its arguments were validated.
+//! A [`Tool`] has a description ([`ToolSpec`]) and an implementation. Write one with `#[tool]`, from a
+//! closure ([`FnTool`]) or by hand; only drivers call it, after validating the arguments.
 
 mod confirmation;
 mod context;
@@ -35,13 +35,13 @@ pub use toolbox::Toolbox;
 /// The future of one tool call.
 pub type ToolFuture<'a> = BoxFuture<'a, Result<ToolOutput, ToolError>>;
 
-/// Something an agent can do. Implemented by `#[tool]`, [`FnTool`] and by hand; called by drivers.
+/// A tool of an agent. Implemented by `#[tool]`, [`FnTool`] and by hand; called by drivers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     note = "put `#[tool]` on the function, or wrap a closure with `FnTool::new`"
 )]
 pub trait Tool: Send + Sync {
-    /// What the tool is called, what it takes and what it may change. Must not change between
+    /// The name, arguments and effect of the tool. Must not change between
     /// calls.
     fn spec(&self) -> &ToolSpec;
 
@@ -55,9 +55,9 @@ pub trait Tool: Send + Sync {
     /// Does it. The arguments satisfy the spec's schema.
     fn call<'a>(&'a self, args: Values, context: ToolContext) -> ToolFuture<'a>;
 
-    /// Lets go of a call that was started and will not be taken up again, because the run was
-    /// cancelled or its time is up. For tools that keep something for it outside this process;
-    /// there are ten seconds for it.
+    /// Releases a call that was started and won't be continued, because the run was cancelled or its
+    /// time is up. For tools that keep state for it outside this process. The time limit is ten
+    /// seconds.
     fn abandon<'a>(&'a self, context: ToolContext) -> BoxFuture<'a, ()> {
         let _ = context;
         Box::pin(std::future::ready(()))

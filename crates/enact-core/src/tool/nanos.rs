@@ -1,4 +1,4 @@
-//! Durations as whole nanoseconds, so that nothing is lost on the way through JSON.
+//! Durations as whole nanoseconds, which JSON represents exactly.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration
     u64::deserialize(from).map(Duration::from_nanos)
 }
 
-/// The same for a duration that may be missing.
+/// The same for an optional duration.
 pub(crate) mod optional {
     use super::{Deserialize, Deserializer, Duration, Serializer};
 

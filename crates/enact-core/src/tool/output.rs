@@ -1,4 +1,4 @@
-//! What a tool gives back.
+//! The output of a tool.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,22 +6,22 @@ use serde_json::Value;
 use super::ToolError;
 use crate::model::{Image, Usage};
 
-/// The result of a tool: a value that keeps its type up to the trace, and pictures.
+/// The output of a tool: a value, which keeps its type up to the trace, and images.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ToolOutput {
     /// Any JSON value; `null` for a tool that returns nothing.
     pub value: Value,
-    /// Pictures that the model shall see.
+    /// Images for the model.
     pub images: Vec<Image>,
     /// Tokens that the tool spent on models of its own; they count for the run.
     pub usage: Usage,
-    /// What they cost, in the currency of the agent's prices.
+    /// Their cost, in the currency of the agent's prices.
     pub cost: f64,
 }
 
 impl ToolOutput {
-    /// A value without pictures.
+    /// Creates an output without images.
     pub fn value(value: impl Into<Value>) -> Self {
         Self {
             value: value.into(),
@@ -29,7 +29,7 @@ impl ToolOutput {
         }
     }
 
-    /// Pictures, with a text that says what they are.
+    /// Creates an output of images, with a caption.
     pub fn images(caption: impl Into<String>, images: Vec<Image>) -> Self {
         Self {
             value: Value::String(caption.into()),
@@ -39,13 +39,13 @@ impl ToolOutput {
     }
 }
 
-/// What a tool function may return when it succeeds: any serialisable value, or a [`ToolOutput`].
+/// What a tool function can return on success: any serialisable value, or a [`ToolOutput`].
 ///
-/// `#[tool]` and [`FnTool`](super::FnTool) take a `Result` of it and turn its error into an error
-/// observation. `#[tool]` knows a `Result` by that name: write it out instead of an alias with
-/// another name, which would pass for a value.
+/// `#[tool]` and [`FnTool`](super::FnTool) also accept a `Result`, whose error becomes an error
+/// observation. `#[tool]` recognises `Result` by that name: don't use an alias with another name,
+/// which would be treated as a value.
 pub trait IntoToolResult {
-    /// The result in the form that drivers understand.
+    /// Converts to the form that drivers use.
     fn into_tool_result(self) -> Result<ToolOutput, ToolError>;
 }
 

@@ -9,13 +9,13 @@ use futures_util::future::BoxFuture;
 
 use super::{ConfirmationRule, Tool, ToolContext, ToolError, ToolFuture, ToolSpec, Toolbox};
 
-/// The tools of an agent, in the order in which the model sees them: those of toolboxes last.
+/// The tools of an agent, in the order in which the model sees them. Those of toolboxes are last.
 ///
-/// Cheap to clone. Names are checked when an agent is built from the set.
+/// Cheap to clone. Names are validated when an agent is built from the set.
 #[derive(Clone, Default)]
 pub struct Tools {
     list: Vec<Arc<dyn Tool>>,
-    /// Those of the list that are not from a toolbox, as they were put in.
+    /// The tools that are not from a toolbox, as they were added.
     fixed: Vec<Arc<dyn Tool>>,
     boxes: Vec<Arc<dyn Toolbox>>,
     /// Rules from outside, for tools that come back or are described anew.
@@ -23,25 +23,25 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// No tools.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with one more.
+    /// Adds a tool.
     #[must_use]
     pub fn with(self, tool: impl Tool + 'static) -> Self {
         self.with_shared(Arc::new(tool))
     }
 
-    /// The same with one more that is shared already.
+    /// Adds a tool that is already shared.
     #[must_use]
     pub fn with_shared(mut self, tool: Arc<dyn Tool>) -> Self {
         self.fixed.push(tool);
         self.assembled()
     }
 
-    /// The same with all tools of another set.
+    /// Adds all tools of another set.
     #[must_use]
     pub fn and(mut self, other: Tools) -> Self {
         self.fixed.extend(other.fixed);
@@ -50,7 +50,7 @@ impl Tools {
         self.assembled()
     }
 
-    /// The same with the tools of a toolbox, whichever it has: runs pick up changes between their
+    /// Adds the tools of a toolbox. Runs pick up changes of the toolbox between
     /// steps.
     #[must_use]
     pub fn with_toolbox(mut self, toolbox: Arc<dyn Toolbox>) -> Self {
@@ -58,12 +58,12 @@ impl Tools {
         self.assembled()
     }
 
-    /// Whether its tools may change.
+    /// Whether its tools can change.
     pub fn may_change(&self) -> bool {
         !self.boxes.is_empty()
     }
 
-    /// The set as it now is, under the same rules.
+    /// The set with the current tools, under the same rules.
     pub(crate) async fn refreshed(&self) -> Result<Self, ToolError> {
         for toolbox in &self.boxes {
             toolbox.refresh().await?;
@@ -71,7 +71,7 @@ impl Tools {
         Ok(self.clone().assembled())
     }
 
-    /// The list: what was put in, then what toolboxes have, all under the rules.
+    /// Lists the fixed tools, then those of toolboxes, with the rules applied.
     fn assembled(mut self) -> Self {
         self.list.clone_from(&self.fixed);
         for toolbox in &self.boxes {
@@ -95,7 +95,7 @@ impl Tools {
         self
     }
 
-    /// The same with another rule for asking about the tool of this name.
+    /// Sets the confirmation rule of a tool.
     pub fn with_confirmation(
         self,
         name: &str,
@@ -107,7 +107,7 @@ impl Tools {
         Ok(self.with_confirmation_whenever(name, rule))
     }
 
-    /// The same with another rule for asking about the tool of this name, whenever a toolbox has it.
+    /// Sets the confirmation rule of a tool, even if a toolbox doesn't have it at the moment.
     #[must_use]
     pub fn with_confirmation_whenever(
         mut self,
@@ -118,7 +118,7 @@ impl Tools {
         self.assembled()
     }
 
-    /// The tool of this name.
+    /// The tool with this name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.list.iter().find(|tool| tool.spec().name == name)
     }
@@ -133,29 +133,29 @@ impl Tools {
         self.list.iter().map(|tool| tool.spec().name.as_str())
     }
 
-    /// What they say of themselves, in order.
+    /// The specs of the tools, in order.
     pub(crate) fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.list.iter().map(|tool| tool.spec())
     }
 
-    /// How many there are.
+    /// The number of tools.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Refuses names that a model could not call, names that enact keeps for itself, and two
-    /// tools of one name.
+    /// Rejects names that models can't call, reserved names, and two tools with the same
+    /// name.
     pub fn check(&self, reserved: &[&str]) -> Result<(), ToolSetError> {
         check_names(self.names(), reserved)
     }
 }
 
-/// Refuses names that cannot be those of one set.
+/// Rejects names that can't be in one set.
 pub(crate) fn check_names<'a>(
     names: impl Iterator<Item = &'a str>,
     reserved: &[&str],
@@ -181,7 +181,7 @@ impl fmt::Debug for Tools {
     }
 }
 
-/// A tool under a rule from outside.
+/// A tool with a rule set from outside.
 struct Ruled {
     spec: ToolSpec,
     rule: ConfirmationRule,
@@ -211,20 +211,20 @@ impl Tool for Ruled {
     }
 }
 
-/// Tools that cannot be one set.
+/// Tools that can't form a set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolSetError {
-    /// The name cannot be called by models.
+    /// Models can't call a tool with this name.
     #[error("tool name `{0}` cannot be called: use 1 to 64 of the characters a-z A-Z 0-9 _ -")]
     InvalidName(String),
-    /// The name belongs to enact.
+    /// The name is reserved.
     #[error("tool name `{0}` is reserved: rename the tool")]
     ReservedName(String),
-    /// No tool has the name.
+    /// No tool has this name.
     #[error("there is no tool `{0}` to set a rule for")]
     UnknownName(String),
-    /// The name stands for two tools.
+    /// Two tools have this name.
     #[error("two tools are called `{0}`: rename one of them")]
     DuplicateName(String),
 }

@@ -1,4 +1,4 @@
-//! What a tool says of itself.
+//! The description of a tool.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use strum::IntoStaticStr;
 use super::Confirmation;
 use crate::lean::is_default;
 
-/// What a call may change in the world. Decides what happens to a call that a crash left in doubt.
+/// What a call can change in the world. Determines what happens to a call that a crash left in doubt.
 /// Ordered by how careful enact is with such calls.
 #[derive(
     Debug,
@@ -27,11 +27,11 @@ use crate::lean::is_default;
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Changes nothing: may be repeated freely.
+    /// Changes nothing: can be repeated freely.
     ReadOnly,
-    /// Repeating it with the same idempotency key changes nothing more.
+    /// Repeating it with the same idempotency key has no further effect.
     Idempotent,
-    /// Every call counts: never repeated unasked.
+    /// Every call counts: never repeated without asking.
     #[default]
     Effectful,
 }
@@ -55,38 +55,38 @@ fn is_usual_timeout(timeout: &Duration) -> bool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolSpec {
-    /// The name that the model calls it by.
+    /// The name by which the model calls it.
     pub name: String,
-    /// Where it comes from, such as `built-in`, `agent` or `mcp:git:5f3a9c01`; none for a tool of the
-    /// program itself. Two tools of one name from different sources are different tools.
+    /// The source, such as `built-in`, `agent` or `mcp:git:5f3a9c01`; none for a tool of the program
+    /// itself. Tools with the same name from different sources are different tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// What it does, for the model.
     pub description: String,
     /// JSON Schema of the arguments: an object.
     pub parameters: Value,
-    /// What a call may change.
+    /// What a call can change.
     #[serde(default, skip_serializing_if = "is_default")]
     pub effect: Effect,
     /// Whether a person is asked first.
     #[serde(default, skip_serializing_if = "is_default")]
     pub confirmation: Confirmation,
-    /// What the tool itself says about asking, where a rule from outside says something else.
+    /// The tool's own rule, if another rule overrides it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_confirmation: Option<Confirmation>,
-    /// Whether its answers change by themselves, so that the same call is worth making again.
+    /// Whether results change over time, so that repeating a call is useful.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub volatile: bool,
-    /// Whether enact itself answers its calls, from the log of the run.
+    /// Whether enact answers its calls from the log of the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) reads_record: bool,
-    /// Whether it is the memory of the run, which is its log.
+    /// Whether it is the run's memory, which is stored in the log.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) keeps_notes: bool,
-    /// Whether its calls run one after the other even when the model asks for several at once.
+    /// Whether its calls run one after the other even if the model requests several at once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub serial: bool,
-    /// How long one call may take.
+    /// The time limit of a call.
     #[serde(
         rename = "timeout_ns",
         default = "usual_timeout",
@@ -97,14 +97,14 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// How long a call may take unless the tool says otherwise. Logs leave it out: another one would
-    /// change what they say, and is a new version of their format.
+    /// The default time limit of a call. Logs leave it out: changing it changes the meaning of logs, and
+    /// requires a new version of their format.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-    /// The source of tools that are other agents.
+    /// The source of agents as tools.
     pub(crate) const AGENT: &'static str = "agent";
 
-    /// A tool with effects that runs unasked and in parallel, within 30 seconds.
+    /// Creates an effectful tool that runs without asking and in parallel, with a limit of 30 seconds.
     pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
         Self {
             name: name.into(),
@@ -122,14 +122,14 @@ impl ToolSpec {
         }
     }
 
-    /// The same from this source. Never put a secret there: it is written to logs.
+    /// Sets the source. Don't put secrets there: it is written to logs.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<String>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// The same with another effect.
+    /// Sets the effect.
     #[must_use]
     pub fn with_effect(self, effect: Effect) -> Self {
         Self { effect, ..self }
@@ -143,7 +143,7 @@ impl ToolSpec {
         self
     }
 
-    /// The same under a rule from outside.
+    /// Overrides the tool's own confirmation rule.
     pub(super) fn ruled(self, rule: Confirmation) -> Self {
         let own = self.own_confirmation.unwrap_or(self.confirmation);
         Self {
@@ -153,14 +153,14 @@ impl ToolSpec {
         }
     }
 
-    /// The same, with answers that change by themselves.
+    /// Declares that results change over time.
     #[must_use]
     pub fn volatile(mut self) -> Self {
         self.volatile = true;
         self
     }
 
-    /// The same, of a tool whose calls enact itself answers, from the log of the run.
+    /// Declares that enact answers its calls from the log of the run.
     #[doc(hidden)]
     #[must_use]
     pub fn reads_record(mut self) -> Self {
@@ -168,7 +168,7 @@ impl ToolSpec {
         self
     }
 
-    /// The same, of a tool that is the memory of the run, which is its log.
+    /// Declares that it is the run's memory, which is stored in the log.
     #[doc(hidden)]
     #[must_use]
     pub fn keeps_notes(mut self) -> Self {
@@ -176,20 +176,20 @@ impl ToolSpec {
         self
     }
 
-    /// The same, one call at a time.
+    /// Runs one call at a time.
     #[must_use]
     pub fn serial(mut self) -> Self {
         self.serial = true;
         self
     }
 
-    /// The same with another time limit.
+    /// Sets the time limit of a call.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// The names of the arguments that must be given, in the order of the schema.
+    /// The names of the required arguments, in the order of the schema.
     pub fn required(&self) -> Vec<&str> {
         self.parameters["required"]
             .as_array()

@@ -1,4 +1,4 @@
-//! Tools that may change while agents use them.
+//! Tools that can change while agents use them.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use futures_util::future::BoxFuture;
 
 use super::{Tool, ToolError};
 
-/// Where tools come from that may change while agents use them, such as a server that lists them.
+/// A source of tools that can change while agents use them, such as a server.
 ///
-/// Implemented by clients of such servers; asked by sets of tools ([`Tools::with_toolbox`]) and,
+/// Implemented by clients of such servers; used by sets of tools ([`Tools::with_toolbox`]) and,
 /// between the steps of a run, by drivers.
 ///
 /// [`Tools::with_toolbox`]: super::Tools::with_toolbox
 pub trait Toolbox: Send + Sync {
-    /// The tools as far as they are known now, under names that are not taken. Waits for nothing.
+    /// The tools known at the moment, under names that are not taken. Doesn't wait.
     fn tools(&self, taken: &[&str]) -> Vec<Arc<dyn Tool>>;
 
-    /// Takes in what has changed since it was last known. Asked before every step, so it should
-    /// cost nothing while nothing has changed. After an error the tools are those known before, and
-    /// it is asked again before the next step.
+    /// Fetches changes. Called before every step, so it should cost nothing if nothing has changed.
+    /// After an error the known tools stay, and it is called again before the next
+    /// step.
     fn refresh<'a>(&'a self) -> BoxFuture<'a, Result<(), ToolError>>;
 }

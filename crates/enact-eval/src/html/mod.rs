@@ -1,4 +1,4 @@
-//! Reports as web pages: one file, no scripts, nothing from elsewhere.
+//! Reports as HTML: one file, without scripts or external resources.
 
 mod plots;
 
@@ -22,7 +22,7 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:.2rem 0;font-size:.85rem}
 svg{max-width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:#59636e}\
 details summary{cursor:pointer}";
 
-/// A report as a page.
+/// A report as HTML.
 pub fn report(report: &Report) -> String {
     let title = format!("{} on {}", report.model(), report.dataset);
     let made = format!("{} UTC", report.made.to_minute());
@@ -44,7 +44,7 @@ pub fn report(report: &Report) -> String {
     page(&title, body)
 }
 
-/// Two reports side by side, as a page.
+/// The comparison of two reports as HTML.
 pub fn comparison(
     comparison: &Comparison,
     (first_name, first): (&str, &Report),
@@ -96,8 +96,8 @@ fn page(title: &str, body: Markup) -> String {
     )
 }
 
-/// Markup without what is not allowed in a page, and without what turns the direction of the text
-/// that follows it.
+/// Markup without characters that are invalid in HTML, and without those that change the direction of the
+/// text that follows.
 fn tamed(PreEscaped(markup): Markup) -> String {
     let is_wild = |c: char| {
         c.is_control() && !matches!(c, '\n' | '\t')
@@ -172,7 +172,7 @@ fn outcome(trial: &Trial) -> Markup {
     html! { span class=(class) { (trial.outcome()) } }
 }
 
-/// All that is known of a trial, to be unfolded.
+/// The details of a trial, collapsed.
 fn details(trial: &Trial) -> Markup {
     let metric = trial.metric.as_ref().map_or("", |metric| metric.name());
     let reason = trial.score.as_ref().and_then(|score| score.reason.as_ref());
@@ -196,7 +196,7 @@ fn details(trial: &Trial) -> Markup {
     }
 }
 
-/// What both sides gave for these examples.
+/// The results of both sides for these examples.
 fn changed(ids: &[String], first: &Report, second: &Report) -> Markup {
     let given = |report: &Report, id: &String| {
         let trial = report.trials.iter().find(|trial| trial.id == *id);

@@ -7,10 +7,10 @@ use crate::trial::{Status, Trial};
 
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 160.0;
-/// Room for the labels beneath a plot and above it.
+/// Space for the labels beneath a plot and above it.
 const LABEL: f64 = 18.0;
 const BINS: usize = 20;
-/// The squares of a row.
+/// The number of squares in a row.
 const PER_ROW: usize = 48;
 const SQUARE: f64 = 15.0;
 
@@ -42,7 +42,7 @@ pub(super) fn outcomes(trials: &[Trial]) -> Markup {
     }
 }
 
-/// How many runs took how long.
+/// A histogram of the durations.
 pub(super) fn latency(trials: &[Trial]) -> Markup {
     let over = trials.iter().filter(|trial| trial.is_over());
     let seconds: Vec<f64> = over.map(|trial| trial.figures.seconds).collect();
@@ -53,7 +53,7 @@ pub(super) fn latency(trials: &[Trial]) -> Markup {
     let mut bins = [0_usize; BINS];
     for taken in &seconds {
         let share = taken / longest * count(BINS);
-        // The longest belongs into the last bin.
+        // The longest belongs in the last bin.
         let bin = (0..BINS).rev().find(|bin| share >= count(*bin));
         bins[bin.unwrap_or(0)] += 1;
     }

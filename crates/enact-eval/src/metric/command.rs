@@ -1,5 +1,5 @@
-//! A program that judges answers: a JSON object on its standard input, a score on its standard
-//! output or by its exit code.
+//! A program that scores answers: a JSON object on its standard input, a score on its standard
+//! output or in its exit code.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use tokio::io::AsyncWriteExt as _;
 use super::Score;
 use crate::error::MetricError;
 
-/// From here on a number passes.
+/// The minimum score to pass.
 const PASSES_FROM: f64 = 0.5;
-/// The most characters of what a program says that are told.
+/// The maximum number of characters to quote from a program.
 const TOLD: usize = 300;
 
-/// A program that judges answers. It is started as it is, without a shell.
+/// A program that scores answers. It is started directly, without a shell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
@@ -26,7 +26,7 @@ pub struct Program {
     /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// How long it may take.
+    /// The time limit.
     #[serde(default = "default_seconds")]
     pub timeout_seconds: u64,
 }
@@ -46,7 +46,7 @@ impl Program {
         Ok(self)
     }
 
-    /// Lets the program judge. It is ended when its time is over.
+    /// Runs the program. It is killed when its time is up.
     pub(crate) async fn judge(
         &self,
         inputs: &Values,
@@ -66,7 +66,7 @@ impl Program {
         let stdin = child.stdin.take();
         let tell = async {
             if let Some(mut stdin) = stdin {
-                // A program that does not read what it is told is free not to.
+                // A program doesn't have to read its input.
                 let _ = stdin.write_all(format!("{told}\n").as_bytes()).await;
             }
         };
@@ -98,7 +98,7 @@ impl Program {
     }
 }
 
-/// Reads a score: true or false, a number from 0 to 1, or an object of `passed`, `score` and
+/// Parses a score: true or false, a number from 0 to 1, or an object with `passed`, `score` and
 /// `reason`.
 fn read(said: &str) -> Result<Score, String> {
     let shown = || said.chars().take(TOLD).collect::<String>();

@@ -1,16 +1,16 @@
-//! Whether one value is what another one asks for.
+//! Compares values.
 
 use serde_json::{Number, Value};
 
 use super::number::{Tolerance, number_of};
 use super::text;
 
-/// The same value; numbers by what they are worth.
+/// The same value; numbers are compared numerically.
 pub(super) fn exact(expected: &Value, given: &Value) -> bool {
     alike(expected, given, &|expected, given| expected == given)
 }
 
-/// The same value, texts up to case, punctuation, articles and white space.
+/// The same value; texts are compared ignoring case, punctuation, articles and white space.
 pub(super) fn normalised(expected: &Value, given: &Value) -> bool {
     alike(
         expected,
@@ -24,7 +24,7 @@ pub(super) fn normalised(expected: &Value, given: &Value) -> bool {
     )
 }
 
-/// The same value, numbers within a tolerance; a number may stand in a text.
+/// The same value; numbers are compared with a tolerance, and may be part of a text.
 pub(super) fn numeric(expected: &Value, given: &Value, tolerance: Tolerance) -> bool {
     alike(expected, given, &|expected, given| {
         if expected == given {
@@ -37,8 +37,8 @@ pub(super) fn numeric(expected: &Value, given: &Value, tolerance: Tolerance) -> 
     })
 }
 
-/// A text holds the expected one, up to case and white space; a list holds the expected element;
-/// of an expected list, all elements are there.
+/// A text contains the expected one, ignoring case and white space; a list contains the expected element,
+/// or all elements of an expected list.
 pub(super) fn contains(expected: &Value, given: &Value) -> bool {
     match (expected, given) {
         (Value::Array(all), _) => all.iter().all(|one| contains(one, given)),
@@ -51,8 +51,8 @@ pub(super) fn contains(expected: &Value, given: &Value) -> bool {
     }
 }
 
-/// Every key of an expected object is there with a fitting value; the elements of an expected
-/// list are there in their order, maybe with others between them. A text may hold the JSON.
+/// All keys of an expected object exist with matching values; the elements of an expected list occur in
+/// their order, possibly with others between them. A text may contain the JSON.
 pub(super) fn subset(expected: &Value, given: &Value) -> bool {
     match (expected, given) {
         (Value::Object(wanted), Value::Object(there)) => wanted
@@ -74,7 +74,7 @@ pub(super) fn subset(expected: &Value, given: &Value) -> bool {
     }
 }
 
-/// Compares lists and objects element by element, and all else by the function.
+/// Compares lists and objects element by element, and anything else with the function.
 fn alike(expected: &Value, given: &Value, leaf: &dyn Fn(&Value, &Value) -> bool) -> bool {
     match (expected, given) {
         (Value::Array(expected), Value::Array(given)) => {
@@ -91,7 +91,7 @@ fn alike(expected: &Value, given: &Value, leaf: &dyn Fn(&Value, &Value) -> bool)
     }
 }
 
-/// `1` is `1.0`; whole numbers beyond the range of floats are told apart.
+/// `1` is `1.0`; integers beyond the range of floats are compared exactly.
 fn same_number(a: &Number, b: &Number) -> bool {
     a == b || ((a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64())
 }

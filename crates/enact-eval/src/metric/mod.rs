@@ -1,4 +1,4 @@
-//! Metrics: how an answer is compared with what was expected.
+//! Metrics: compare an answer with what is expected.
 
 mod command;
 mod matching;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub use command::Program;
 pub use number::Tolerance;
 
-/// How an answer is compared with what was expected.
+/// How an answer is compared with what is expected.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -23,17 +23,17 @@ pub enum Metric {
     /// The same JSON value; `1` is `1.0`.
     #[default]
     Exact,
-    /// The same text up to case, punctuation, articles and white space.
+    /// The same text, ignoring case, punctuation, articles and white space.
     Normalised,
-    /// The expected text is part of the answer, or the expected element of the list.
+    /// The answer contains the expected text, or the list the expected element.
     Contains,
-    /// The same up to a tolerance of numbers.
+    /// The same, with a tolerance for numbers.
     Numeric(Tolerance),
-    /// All that is expected is there; there may be more.
+    /// Everything that is expected exists; there may be more.
     JsonSubset,
-    /// A model judges.
+    /// A model decides.
     Judge,
-    /// A program judges.
+    /// A program decides.
     Command(Program),
 }
 
@@ -41,7 +41,7 @@ pub enum Metric {
 const NAMES: &str = "exact, normalised, contains, numeric, json_subset, judge or command";
 
 impl Metric {
-    /// The name, as datasets and `--metric` have it.
+    /// The name, as in datasets and `--metric`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -54,7 +54,7 @@ impl Metric {
         }
     }
 
-    /// Reads a name, or an object of a name and its options such as
+    /// Parses a name, or an object with a name and its options such as
     /// `{"numeric": {"absolute": 0.5}}`.
     pub fn read(value: &Value) -> Result<Self, String> {
         let (name, options) = match value {
@@ -93,12 +93,12 @@ impl Metric {
         }
     }
 
-    /// Whether the expected values have to be of the declared types.
+    /// Whether the expected values must have the declared types.
     pub(crate) fn wants_typed(&self) -> bool {
         matches!(self, Self::Exact | Self::Normalised | Self::Numeric(_))
     }
 
-    /// Compares without asking anyone; none for a metric that has to ask.
+    /// Compares without a model or program; none for a metric that needs one.
     pub fn compare(&self, expected: &Values, outputs: &Values) -> Option<Score> {
         let is_match: &dyn Fn(&Value, &Value) -> bool = match self {
             Self::Exact => &matching::exact,
@@ -136,20 +136,20 @@ impl fmt::Display for Metric {
     }
 }
 
-/// What a metric says of an answer.
+/// The verdict of a metric on an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// Whether the answer counts as correct.
     pub passed: bool,
-    /// How good it is, from 0 to 1.
+    /// The score, from 0 to 1.
     pub value: f64,
-    /// Why, if there is something to say.
+    /// The reason, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Score {
-    /// All or nothing.
+    /// A score of 1 or 0.
     pub fn whole(passed: bool, reason: Option<String>) -> Self {
         Self {
             passed,
@@ -158,7 +158,7 @@ impl Score {
         }
     }
 
-    /// Passes if every expected output matches; the value is the share of those that do.
+    /// Passes if all expected outputs match; the score is the share of those that do.
     fn by_field(
         expected: &Values,
         outputs: &Values,

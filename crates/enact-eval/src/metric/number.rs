@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How far a number may be from the expected one: the larger of the two.
+/// The tolerance: the larger of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tolerance {
-    /// This much.
+    /// An absolute difference.
     pub absolute: f64,
-    /// This part of the expected number.
+    /// A share of the expected number.
     pub relative: f64,
 }
 
@@ -37,7 +37,7 @@ impl Tolerance {
     }
 }
 
-/// The number that a value is, or that stands last in a text.
+/// The number in a value, or the last one in a text.
 pub(super) fn number_of(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),
@@ -46,7 +46,7 @@ pub(super) fn number_of(value: &Value) -> Option<f64> {
     }
 }
 
-/// The last number in a text. Commas between digits group them: `1,234.5`.
+/// The last number in a text. Commas group digits: `1,234.5`.
 fn last_number(text: &str) -> Option<f64> {
     let mut last = None;
     let mut at = 0;
@@ -62,7 +62,7 @@ fn last_number(text: &str) -> Option<f64> {
     last.filter(|number| number.is_finite())
 }
 
-/// A minus counts unless it joins two things, as in `3-4` and `model-4`.
+/// A minus sign counts unless it is a hyphen, as in `3-4` and `model-4`.
 fn is_negated(before: &str) -> bool {
     let Some(rest) = before.strip_suffix(['-', '\u{2212}']) else {
         return false;
@@ -70,7 +70,7 @@ fn is_negated(before: &str) -> bool {
     !rest.ends_with(char::is_alphanumeric)
 }
 
-/// How many bytes of the text, which begins with a digit, are one number.
+/// The length in bytes of the number at the start of the text.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

@@ -1,8 +1,8 @@
-//! Text up to what does not matter, and values as short text.
+//! Normalises text, and shortens values.
 
 use serde_json::Value;
 
-/// The most characters of a value in a reason.
+/// The maximum number of characters of a value in a reason.
 const SHOWN: usize = 200;
 
 /// The text in lower case, without punctuation, articles and superfluous white space.
@@ -38,7 +38,7 @@ pub(super) fn plain(value: &Value) -> String {
     }
 }
 
-/// A value as JSON, cut where it gets long.
+/// A value as JSON, truncated if it is long.
 pub(super) fn clipped(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(SHOWN) {

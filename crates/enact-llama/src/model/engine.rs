@@ -1,4 +1,4 @@
-//! The context of a loaded model: which tokens it has read, and what may come next.
+//! The context of a loaded model: the tokens it has processed, and the next one.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use llama_cpp_2::token::data_array::LlamaTokenDataArray;
 
 use super::form::ROOT;
 
-/// How many tokens are evaluated before it is looked whether anybody still waits. Larger ones are
-/// hardly faster on a processor.
+/// The number of tokens per batch, after which cancellation is checked. Larger batches are hardly faster
+/// on a CPU.
 const BATCH: usize = 64;
-/// The one sequence that the context holds.
+/// The only sequence in the context.
 const SEQUENCE: i32 = 0;
-/// What llama.cpp takes for "any seed".
+/// The value for a random seed in llama.cpp.
 const ANY_SEED: u32 = u32::MAX;
 
-/// Why a reply is not written on.
+/// Why a reply is not continued.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// Nobody waits for it.
+    /// No one waits for it.
     Abandoned,
-    /// It cannot be.
+    /// It failed.
     Failed(ModelError),
 }
 
@@ -46,9 +46,9 @@ pub(crate) struct Engine<'m> {
     pub(crate) model: &'m LlamaModel,
     context: LlamaContext<'m>,
     batch: LlamaBatch<'static>,
-    /// The tokens that the context has read.
+    /// The tokens in the context.
     read: Vec<LlamaToken>,
-    /// Where in the last batch the odds for the next token are.
+    /// The index of the next token's logits in the last batch.
     odds: i32,
     evaluated: Arc<AtomicU64>,
 }
@@ -84,18 +84,18 @@ impl<'m> Engine<'m> {
         })
     }
 
-    /// How many tokens fit into the context.
+    /// The size of the context in tokens.
     pub(crate) fn size(&self) -> usize {
         usize::try_from(self.context.n_ctx()).unwrap_or(usize::MAX)
     }
 
-    /// How many tokens can follow.
+    /// The remaining number of tokens.
     pub(crate) fn room(&self) -> usize {
         self.size().saturating_sub(self.read.len())
     }
 
-    /// Reads a prompt. What it has in common with what was read last, from the beginning, is not
-    /// read again; tells how many tokens that are.
+    /// Processes a prompt. The prefix that it shares with the last one is not processed again; returns the
+    /// length of that prefix.
     pub(crate) fn begin(
         &mut self,
         prompt: &[LlamaToken],
@@ -103,15 +103,15 @@ impl<'m> Engine<'m> {
     ) -> Result<usize, Stopped> {
         let pairs = self.read.iter().zip(prompt);
         let common = pairs.take_while(|(read, asked)| read == asked).count();
-        // The odds come with the last token, so that one is always read.
+        // The logits come with the last token, so one token is always processed.
         let common = common.min(prompt.len().saturating_sub(1));
         let kept = self.forget_behind(common);
         self.push(&prompt[kept..], is_wanted)?;
         Ok(kept)
     }
 
-    /// Forgets what was read behind so many tokens; tells how many are left. Models with a running
-    /// state cannot forget a part.
+    /// Discards the tokens after a position; returns the number that is left. Models with a recurrent state
+    /// can't discard a part.
     fn forget_behind(&mut self, kept: usize) -> usize {
         if kept == self.read.len() {
             return kept;
@@ -134,7 +134,7 @@ impl<'m> Engine<'m> {
         self.read.clear();
     }
 
-    /// Reads on.
+    /// Processes more tokens.
     pub(crate) fn push(
         &mut self,
         tokens: &[LlamaToken],
@@ -145,7 +145,7 @@ impl<'m> Engine<'m> {
                 return Err(Stopped::Abandoned);
             }
             if let Err(error) = self.evaluate(part) {
-                // What the context holds now is not known.
+                // The state of the context is unknown now.
                 self.forget();
                 return Err(Stopped::Failed(error));
             }
@@ -192,7 +192,7 @@ fn failed(error: impl std::error::Error + Send + Sync + 'static) -> ModelError {
     ModelError::new(ModelErrorKind::Server, message).with_source(error)
 }
 
-/// Picks the next token: the likeliest one, unless a temperature is asked for.
+/// Selects the next token: the most likely one, unless a temperature is set.
 pub(crate) struct Picker(LlamaSampler);
 
 impl Picker {
@@ -201,7 +201,7 @@ impl Picker {
         Self(match temperature {
             Some(temperature) if temperature > 0.0 => {
                 let seed = options.seed.map_or(ANY_SEED, |seed| {
-                    // Any seed is as good as another, as long as it is the same one.
+                    // Any fixed seed is fine.
                     u32::try_from(seed % u64::from(ANY_SEED)).unwrap_or(0)
                 });
                 LlamaSampler::chain_simple([
@@ -226,7 +226,7 @@ impl Picker {
         engine: &Engine<'_>,
         grammar: &mut LlamaSampler,
     ) -> Result<LlamaToken, ModelError> {
-        // Asking about one token is far cheaper than asking about all, and mostly enough.
+        // Checking one token is far cheaper than checking all, and usually enough.
         let wished = self.pick(engine)?;
         let mut one = LlamaTokenDataArray::new(vec![LlamaTokenData::new(wished, 0.0, 0.0)], false);
         grammar.apply(&mut one);

@@ -1,28 +1,28 @@
-//! What form a reply has to have, and the grammars that hold the model to it.
+//! The required form of a reply, and the grammars that enforce it.
 
 use enact_core::model::{
     Function, ModelError, ModelErrorKind, Request, ResponseFormat, ToolChoice,
 };
 use serde_json::{Value, json};
 
-/// The rule that a grammar begins with.
+/// The first rule of a grammar.
 pub(crate) const ROOT: &str = "entry";
 
-/// The form of one reply.
+/// The form of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Form {
     /// Any text.
     Text,
-    /// Any text, and then a call of one of these, if the model begins one.
+    /// Any text, followed by a call of one of these, if the model starts one.
     TextOrCall(Vec<Function>),
     /// A call of one of these.
     Call(Vec<Function>),
-    /// JSON by this grammar.
+    /// JSON according to this grammar.
     Json(String),
 }
 
 impl Form {
-    /// What a request asks for.
+    /// The form that a request requires.
     pub(crate) fn of(request: &Request) -> Result<Self, ModelError> {
         let tools = request.tools.list();
         match &request.tool_choice {
@@ -59,7 +59,7 @@ fn text(format: &ResponseFormat) -> Result<Form, ModelError> {
     }
 }
 
-/// The grammar of JSON that satisfies a schema.
+/// The grammar of JSON for a schema.
 pub(crate) fn grammar(name: &str, schema: &Value) -> Result<String, ModelError> {
     let rules = llama_cpp_2::json_schema_to_grammar(&schema.to_string()).map_err(|error| {
         let message = format!(
@@ -67,11 +67,11 @@ pub(crate) fn grammar(name: &str, schema: &Value) -> Result<String, ModelError> 
         );
         invalid(message).with_source(error)
     })?;
-    // Most models like a space before an object.
+    // Most models prefer a space before an object.
     Ok(format!("{ROOT} ::= \" \"? root\n{rules}"))
 }
 
-/// The grammar of one of these names and the quotation mark behind it.
+/// The grammar for one of these names and the closing quotation mark.
 pub(crate) fn names(tools: &[Function]) -> String {
     let names = tools.iter().map(|tool| {
         let quoted = format!("{}\"", tool.name);

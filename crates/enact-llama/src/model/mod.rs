@@ -1,4 +1,4 @@
-//! A language model inside the process.
+//! A language model in the process.
 
 mod engine;
 mod form;
@@ -24,7 +24,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use worker::{Job, Plan, Watcher, Worker};
 
-/// A GGUF model that runs inside the process, by llama.cpp.
+/// A GGUF model that runs in the process, with llama.cpp.
 ///
 /// ```no_run
 /// use enact::{ReAct, Tools};
@@ -37,18 +37,18 @@ use worker::{Job, Plan, Watcher, Worker};
 /// # }
 /// ```
 ///
-/// - **Replies have the form that was asked for**, because nothing else can be written: grammars
-///   choose among the tokens. A demanded call names a tool on offer and has arguments by its schema,
-///   a response schema is kept. With a free choice the model writes text, and from the mark
-///   `<tool_call>` on a call. What a grammar cannot say, such as the bounds of a decimal number, is
-///   checked by enact as with any model. A reply that the length limit cut says so.
-/// - **Nothing is read twice**: what a prompt has in common with the last one is kept, and counts
+/// - **Replies have the required form**, because grammars restrict the tokens. A demanded call names an
+///   available tool and has arguments according to its schema, and a response schema is followed. If
+///   calls are optional, the model writes text, and a call after the mark `<tool_call>`. What a grammar
+///   can't express, such as the limits of a decimal number, is validated by enact as with any model. A
+///   reply that was cut off by the length limit is marked.
+/// - **Nothing is processed twice**: the prefix that a prompt shares with the last one is kept, and counts
 ///   as cached.
-/// - **One request at a time**: one thread owns the model. Dropping a reply stops it within a token.
-/// - **2048 tokens** are the most that a reply has, unless [told otherwise](enact_core::model::ModelOptions::max_tokens).
-/// - **The likeliest token** is taken, unless a temperature is asked for; a seed makes it repeatable.
-/// - Pictures and [extra options](enact_core::model::ModelOptions::extra) are refused, a reasoning
-///   effort has no meaning.
+/// - **One request at a time**: one thread owns the model. Dropping a reply stops it within one token.
+/// - **2048 tokens** is the default [limit](enact_core::model::ModelOptions::max_tokens) of a reply.
+/// - **The most likely token** is selected, unless a temperature is set; a seed makes it reproducible.
+/// - Images and [extra options](enact_core::model::ModelOptions::extra) are rejected, and a reasoning
+///   effort has no effect.
 ///
 /// Clones share the model. It is unloaded with the last of them.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ pub struct LocalModel {
 }
 
 impl LocalModel {
-    /// The model in this file, to be [loaded](Loading::load).
+    /// The model in this file, ready to be [loaded](Loading::load).
     pub fn file(path: impl Into<PathBuf>) -> Loading {
         Loading {
             file: path.into(),
@@ -72,8 +72,8 @@ impl LocalModel {
         }
     }
 
-    /// The same, which has to call a tool whenever it is offered some. Small models write about a
-    /// call rather than to call; an agent ends by a tool, too.
+    /// Requires a tool call whenever tools are available. Small models often describe a call instead of
+    /// making it; agents also commit their outputs with a tool.
     #[must_use]
     pub fn with_demanded_calls(self) -> Self {
         Self {
@@ -82,13 +82,13 @@ impl LocalModel {
         }
     }
 
-    /// How many tokens a prompt and its reply may have together.
+    /// The maximum number of tokens of a prompt and its reply.
     pub fn context_tokens(&self) -> usize {
         self.context_tokens
     }
 
-    /// How many tokens were evaluated since the model was loaded. What was kept from an earlier
-    /// request does not count.
+    /// The number of tokens processed since the model was loaded. Tokens kept from an earlier request don't
+    /// count.
     pub fn evaluated_tokens(&self) -> u64 {
         self.evaluated.load(Ordering::Relaxed)
     }
@@ -126,7 +126,7 @@ impl LanguageModel for LocalModel {
     }
 }
 
-/// How a model is loaded.
+/// Settings for loading a model.
 #[must_use]
 pub struct Loading {
     file: PathBuf,
@@ -137,7 +137,7 @@ pub struct Loading {
 }
 
 impl Loading {
-    /// Under this name, instead of that of the file.
+    /// Sets the name. Default: that of the file.
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self {
             name: Some(name.into()),
@@ -145,8 +145,8 @@ impl Loading {
         }
     }
 
-    /// With a context of this many tokens, for a prompt and its reply. Without it, 8192, or what the
-    /// model was trained for, if that is less.
+    /// Sets the size of the context in tokens, for a prompt and its reply. Default: 8192, or the training
+    /// context of the model if that is smaller.
     pub fn with_context_tokens(self, tokens: NonZeroU32) -> Self {
         Self {
             context_tokens: Some(tokens),
@@ -154,7 +154,7 @@ impl Loading {
         }
     }
 
-    /// With this many threads. Without it, one for every two that the processor runs at a time.
+    /// Sets the number of threads. Default: half the number of hardware threads.
     pub fn with_threads(self, threads: NonZeroU32) -> Self {
         Self {
             threads: Some(threads),
@@ -162,7 +162,7 @@ impl Loading {
         }
     }
 
-    /// Tells how much is loaded, from 0 to 1, while it is being loaded.
+    /// Sets a listener for the progress, from 0 to 1.
     pub fn watched_by(self, watcher: impl FnMut(f32) + Send + 'static) -> Self {
         Self {
             watcher: Some(Box::new(watcher)),
@@ -170,10 +170,10 @@ impl Loading {
         }
     }
 
-    /// Loads the model. This reads the whole file, and returns when that is done.
+    /// Loads the model. This blocks until the whole file has been read.
     ///
     /// # Errors
-    /// When there is no such file, when it is no model, or when the memory is too small.
+    /// If the file doesn't exist or is not a model, or the memory is insufficient.
     pub fn load(self) -> Result<LocalModel, ModelError> {
         check(&self.file)?;
         let stem = self.file.file_stem().unwrap_or(self.file.as_os_str());
@@ -207,7 +207,7 @@ impl fmt::Debug for Loading {
     }
 }
 
-/// Two threads of a processor mostly share a core, and waiting for each other they are slower than
+/// Two hardware threads usually share a core, and using both is slower than using
 /// one.
 fn usual_threads() -> NonZeroU32 {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
@@ -215,7 +215,7 @@ fn usual_threads() -> NonZeroU32 {
     NonZeroU32::new(half).unwrap_or(NonZeroU32::MIN)
 }
 
-/// llama.cpp only says that it failed; this says why, in the usual cases.
+/// llama.cpp only reports that it failed; this explains the usual causes.
 fn check(file: &Path) -> Result<(), ModelError> {
     let shown = file.display();
     match is_gguf(file) {

@@ -1,48 +1,48 @@
-//! From a conversation to tokens. What people and tools say can never become a control token.
+//! Converts a conversation to tokens. Text of people and tools never becomes a control token.
 
 use enact_core::model::{Function, Message, ModelError, ModelErrorKind, Part, RawCall, Request};
 use llama_cpp_2::model::{LlamaChatMessage, LlamaChatTemplate, LlamaModel};
 use llama_cpp_2::token::LlamaToken;
 use serde_json::json;
 
-/// Begins a call in the text of a reply.
+/// The start of a call in the text of a reply.
 pub(crate) const CALL: &str = "<tool_call>";
-/// Ends it.
+/// The end of a call.
 const CALL_END: &str = "</tool_call>";
 const RESULT: &str = "<tool_response>";
 const RESULT_END: &str = "</tool_response>";
 
-/// Stand in for what is said while the template is filled: characters of private use.
+/// Placeholders for text while the template is filled: characters of private use.
 const OPEN: char = '\u{E0F0}';
 const CLOSE: char = '\u{E0F1}';
 
-/// How turns are framed.
+/// The format of turns.
 #[derive(Debug)]
 pub(crate) enum Template {
-    /// As the file says.
+    /// As in the model file.
     Own(LlamaChatTemplate),
     /// `<|im_start|>role … <|im_end|>`.
     ChatMl,
 }
 
-/// One turn of a conversation.
+/// A turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Turn {
     role: &'static str,
     text: String,
 }
 
-/// A stretch of a prompt.
+/// A part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Stretch<'a> {
-    /// Words of the template: may name control tokens.
+    /// Text of the template: can contain control tokens.
     Frame(String),
-    /// What was said: text and nothing else.
+    /// Text of the conversation: never contains control tokens.
     Said(&'a str),
 }
 
 impl Template {
-    /// The template in the file, if llama.cpp knows it and it keeps every turn in its place; else
+    /// The template in the file, if llama.cpp supports it and it keeps every turn in its place; otherwise
     /// ChatML.
     pub(crate) fn of(model: &LlamaModel) -> Self {
         let Ok(own) = model.chat_template(None) else {
@@ -59,7 +59,7 @@ impl Template {
         }
     }
 
-    /// The tokens of a conversation that goes on with the assistant's words.
+    /// The tokens of a conversation that the assistant continues.
     pub(crate) fn tokens(
         &self,
         model: &LlamaModel,
@@ -87,7 +87,7 @@ impl Template {
                 }
             }
         }
-        // Some templates begin with the token themselves.
+        // Some templates start with the token themselves.
         if let [first, second, ..] = tokens[..]
             && vocab.should_add_bos()
             && first == second
@@ -97,7 +97,7 @@ impl Template {
         Ok(tokens)
     }
 
-    /// The template around each turn. `None` if it leaves one out, doubles or moves one.
+    /// The template around each turn. `None` if it omits, repeats or moves one.
     fn stretches<'a>(&self, model: &LlamaModel, turns: &'a [Turn]) -> Option<Vec<Stretch<'a>>> {
         match self {
             Self::ChatMl => Some(chat_ml(turns)),
@@ -117,7 +117,7 @@ fn stand_in(index: usize) -> String {
     format!("{OPEN}{index}{CLOSE}")
 }
 
-/// A filled template as frames, with what was said between them.
+/// A filled template as frames, with the text between them.
 fn apart<'a>(filled: &str, turns: &'a [Turn]) -> Option<Vec<Stretch<'a>>> {
     let mut rest = filled;
     let mut stretches = Vec::new();
@@ -146,7 +146,7 @@ fn chat_ml(turns: &[Turn]) -> Vec<Stretch<'_>> {
     stretches
 }
 
-/// The turns of a request. Tools stand in the system turn, results in turns of the user.
+/// The turns of a request. Tools are in the system turn, results in user turns.
 pub(crate) fn turns(request: &Request) -> Result<Vec<Turn>, ModelError> {
     let mut turns = Vec::new();
     for message in request.prompt.iter() {
@@ -203,7 +203,7 @@ fn words(parts: &[Part]) -> Result<String, ModelError> {
     Ok(texts.join("\n"))
 }
 
-/// What the model is told of the tools.
+/// The description of the tools for the model.
 fn offer(tools: &[Function]) -> String {
     let mut text = "Tools, each with its name, what it does and what it takes:".to_owned();
     for tool in tools {
@@ -222,7 +222,7 @@ fn offer(tools: &[Function]) -> String {
     text
 }
 
-/// What the assistant said, in the form in which it is made to say it.
+/// The assistant's text, in the form in which it has to write.
 fn said(text: &str, calls: &[RawCall]) -> String {
     let mut said = text.to_owned();
     for call in calls {
@@ -237,12 +237,12 @@ fn call_head(name: &str) -> String {
     format!("{CALL}{CALL_NAME}{name}{CALL_ARGUMENTS}")
 }
 
-/// What stands between the beginning of a call and its name.
+/// The text between the start of a call and its name.
 pub(crate) const CALL_NAME: &str = "{\"name\": \"";
-/// What stands between the name and the arguments.
+/// The text between the name and the arguments.
 pub(crate) const CALL_ARGUMENTS: &str = "\", \"arguments\":";
 
-/// The result of a call. Its text cannot end the result before its end.
+/// The result of a call. Its text can't end the result early.
 fn result(name: &str, text: &str) -> String {
     let object = json!({"name": name, "content": text}).to_string();
     // `\/` is a slash in JSON.
@@ -250,7 +250,7 @@ fn result(name: &str, text: &str) -> String {
     format!("{RESULT}{object}{RESULT_END}")
 }
 
-/// A person's words cannot pass for the result of a call.
+/// Text of a person can't look like the result of a call.
 fn harmless(text: &str) -> String {
     text.replace(RESULT, "&lt;tool_response>")
         .replace(RESULT_END, "&lt;/tool_response>")

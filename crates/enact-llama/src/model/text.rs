@@ -1,22 +1,22 @@
-//! Bytes of tokens on their way to text: held back as long as they may turn out to be something else.
+//! Converts the bytes of tokens to text, held back as long as they may be part of a mark.
 
-/// What a piece brought.
+/// The effect of a token.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// More text.
     Text(String),
-    /// One of the marks, at last.
+    /// A complete mark.
     Mark {
         /// The text before it.
         text: String,
-        /// Which mark.
+        /// The mark.
         mark: usize,
-        /// How many bytes of the piece are behind it.
+        /// The number of bytes after it.
         behind: usize,
     },
 }
 
-/// Turns pieces into text. A character can come in several pieces, and a mark as well.
+/// Converts tokens to text. A character can consist of several tokens, and so can a mark.
 #[derive(Debug)]
 pub(crate) struct Pieces<'a> {
     marks: &'a [&'a str],
@@ -24,7 +24,7 @@ pub(crate) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// Looks out for these marks.
+    /// Sets the marks to detect.
     pub(crate) fn new(marks: &'a [&'a str]) -> Self {
         Self {
             marks,
@@ -32,7 +32,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// Takes one more piece.
+    /// Adds a token.
     pub(crate) fn push(&mut self, piece: &[u8]) -> Found {
         self.held.extend_from_slice(piece);
         let found = self.marks.iter().enumerate().filter_map(|(index, mark)| {
@@ -58,7 +58,7 @@ impl<'a> Pieces<'a> {
         Found::Text(text)
     }
 
-    /// What is left when nothing more comes.
+    /// The rest at the end.
     pub(crate) fn rest(self) -> String {
         String::from_utf8_lossy(&self.held).into_owned()
     }
@@ -71,7 +71,7 @@ fn find(text: &[u8], mark: &[u8]) -> Option<usize> {
     text.windows(mark.len()).position(|window| window == mark)
 }
 
-/// How many bytes at the end may be the beginning of the mark.
+/// The number of bytes at the end that may start the mark.
 fn begun(text: &[u8], mark: &[u8]) -> usize {
     let most = mark.len().saturating_sub(1).min(text.len());
     let lengths = (1..=most).rev();
@@ -79,14 +79,14 @@ fn begun(text: &[u8], mark: &[u8]) -> usize {
     fitting.next().unwrap_or(0)
 }
 
-/// How many bytes are whole characters, or can never become one.
+/// The number of bytes that are complete characters, or invalid.
 fn whole_characters(text: &[u8]) -> usize {
     let mut start = 0;
     loop {
         match std::str::from_utf8(&text[start..]) {
             Ok(_) => return text.len(),
             Err(error) => match error.error_len() {
-                // Cut in the middle of a character.
+                // Ends within a character.
                 None => return start + error.valid_up_to(),
                 Some(length) => start += error.valid_up_to() + length,
             },

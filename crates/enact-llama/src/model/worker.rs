@@ -1,4 +1,4 @@
-//! The thread that owns a model and its context, and does one request after the other.
+//! The thread that owns a model and its context, and processes requests one after the other.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -17,13 +17,13 @@ use super::engine::{Engine, Stopped};
 use super::prompt::Template;
 use super::writing::{self, Sink};
 
-/// The context unless told otherwise, if the model was trained for as much.
+/// The default size of the context, if the model was trained for it.
 const USUAL_CONTEXT: u32 = 8192;
 
-/// Hears how much of a file is loaded, from 0 to 1.
+/// Receives the loading progress, from 0 to 1.
 pub(crate) type Watcher = Box<dyn FnMut(f32) + Send>;
 
-/// What has to be known to load a model.
+/// The settings for loading a model.
 pub(crate) struct Plan {
     pub(crate) file: PathBuf,
     pub(crate) context_tokens: Option<NonZeroU32>,
@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     pub(crate) evaluated: Arc<AtomicU64>,
 }
 
-/// A request and where its reply goes.
+/// A request and the channel for its reply.
 pub(crate) struct Job {
     pub(crate) request: Request,
     pub(crate) chunks: UnboundedSender<Result<Chunk, ModelError>>,
@@ -44,7 +44,7 @@ impl Sink for Job {
     }
 
     fn send(&self, chunk: Chunk) {
-        // Whether anybody listens is looked at before each token.
+        // The receiver is checked before each token.
         let _ = self.chunks.send(Ok(chunk));
     }
 }
@@ -52,14 +52,14 @@ impl Sink for Job {
 /// A thread with a loaded model.
 #[derive(Debug)]
 pub(crate) struct Worker {
-    /// Gone when the thread shall end.
+    /// Dropped to end the thread.
     jobs: Option<mpsc::Sender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Worker {
-    /// Loads a model in a thread of its own, and returns when it is there; tells how many tokens
-    /// its context holds.
+    /// Loads a model in a new thread, and returns when it is ready, with the size of its
+    /// context in tokens.
     pub(crate) fn start(plan: Plan) -> Result<(Self, usize), ModelError> {
         let (jobs, received) = mpsc::channel::<Job>();
         let (ready, is_ready) = mpsc::sync_channel(1);
@@ -67,7 +67,7 @@ impl Worker {
             .name("enact-llama".to_owned())
             .spawn(move || {
                 if let Err(error) = work(plan, &received, &ready) {
-                    // Nobody hears it if whoever waited has gone.
+                    // The receiver may be gone.
                     let _ = ready.send(Err(error));
                 }
             });
@@ -86,7 +86,7 @@ impl Worker {
         }
     }
 
-    /// Hands over a request.
+    /// Sends a request.
     pub(crate) fn send(&self, job: Job) -> Result<(), ModelError> {
         let jobs = self.jobs.as_ref().ok_or_else(gone)?;
         jobs.send(job).map_err(|_| gone())
@@ -94,12 +94,12 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// Waits for the thread, which is at most one token away from its end: llama.cpp must not be
-    /// at work when the process ends.
+    /// Waits for the thread, which ends within one token: llama.cpp must not be running when the process
+    /// ends.
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of it was told to whoever waited for a reply.
+            // A panic in the thread was reported to the receiver of its reply.
             let _ = thread.join();
         }
     }
@@ -148,7 +148,7 @@ fn work(
         match writing::reply(&mut engine, &template, &job.request, &job) {
             Ok(()) | Err(Stopped::Abandoned) => {}
             Err(Stopped::Failed(error)) => {
-                // Nobody hears it if whoever waited has gone.
+                // The receiver may be gone.
                 let _ = job.chunks.send(Err(error));
             }
         }
@@ -156,7 +156,7 @@ fn work(
     Ok(())
 }
 
-/// llama.cpp is set up once in a process, and silently.
+/// Initialises llama.cpp once in a process, without output.
 fn backend() -> Result<&'static LlamaBackend, ModelError> {
     static BACKEND: OnceLock<Option<LlamaBackend>> = OnceLock::new();
     let backend = BACKEND.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! One reply, written token by token in the form that was asked for.
+//! Writes a reply token by token in the required form.
 
 use enact_core::model::{
     Chunk, FinishReason, Function, ModelError, ModelErrorKind, Request, Usage,
@@ -10,18 +10,18 @@ use super::form::{self, Form};
 use super::prompt::{self, CALL, CALL_ARGUMENTS, CALL_NAME, Template};
 use super::text::{Found, Pieces};
 
-/// How many tokens a reply may have unless told otherwise: a model that repeats itself never ends.
+/// The default maximum number of tokens of a reply: a model that repeats itself never ends.
 const USUAL_REPLY: u32 = 2048;
 
-/// Where the chunks of a reply go, for as long as somebody waits for them.
+/// The channel for the chunks of a reply.
 pub(crate) trait Sink {
-    /// Whether anybody waits.
+    /// Whether the receiver still exists.
     fn is_wanted(&self) -> bool;
-    /// Hands over a chunk.
+    /// Sends a chunk.
     fn send(&self, chunk: Chunk);
 }
 
-/// Answers a request.
+/// Processes a request.
 pub(crate) fn reply(
     engine: &mut Engine<'_>,
     template: &Template,
@@ -34,7 +34,7 @@ pub(crate) fn reply(
     }
     let form = Form::of(request)?;
     let prompt = template.tokens(engine.model, &prompt::turns(request)?)?;
-    // At least one token has to follow.
+    // There must be room for at least one token.
     if prompt.len() >= engine.size() {
         return Err(too_long(prompt.len(), engine.size()).into());
     }
@@ -76,7 +76,7 @@ fn too_long(prompt: usize, context: usize) -> ModelError {
     ModelError::new(ModelErrorKind::ContextLength, message)
 }
 
-/// The marks at which free text ends: that of a call first, if calls are allowed.
+/// The marks that end free text: that of a call first, if calls are allowed.
 fn stops<'a>(request: &'a Request, call: Option<&'a str>) -> Vec<&'a str> {
     let stops = request.stop.iter().map(String::as_str);
     call.into_iter().chain(stops).collect()
@@ -85,11 +85,11 @@ fn stops<'a>(request: &'a Request, call: Option<&'a str>) -> Vec<&'a str> {
 /// How free text ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// By itself, or at a mark.
+    /// At its end, or at a mark.
     Done,
-    /// Where a call begins.
+    /// At the start of a call.
     Call,
-    /// There was no room for more.
+    /// At the length limit.
     Cut,
 }
 
@@ -106,7 +106,7 @@ struct Writing<'w, 'm> {
     engine: &'w mut Engine<'m>,
     sink: &'w dyn Sink,
     picker: Picker,
-    /// How many tokens may follow.
+    /// The remaining number of tokens.
     left: usize,
     written: usize,
 }
@@ -120,11 +120,11 @@ impl Writing<'_, '_> {
     }
 
     fn tokens(&self, text: &[u8]) -> Vec<LlamaToken> {
-        // Some models have tokens for the marks of calls.
+        // Some models have single tokens for the marks of calls.
         self.engine.model.vocab().tokenize(text, false, true)
     }
 
-    /// Writes what has to stand there. Tells if there is no room for it.
+    /// Writes fixed text. Returns whether there was room for it.
     fn force(&mut self, text: &str) -> Result<Option<FinishReason>, Stopped> {
         let tokens = self.tokens(text.as_bytes());
         if tokens.len() >= self.left {
@@ -145,7 +145,7 @@ impl Writing<'_, '_> {
             let token = self.picker.pick(self.engine)?;
             let vocab = self.engine.model.vocab();
             let piece = vocab.token_to_piece(token, true, None);
-            // A control token would begin another turn, unless it is the mark of a call.
+            // A control token would start another turn, unless it is the mark of a call.
             let is_turn = vocab.is_control(token) && piece != CALL.as_bytes();
             if vocab.is_eog(token) || is_turn {
                 break Ending::Done;
@@ -158,7 +158,7 @@ impl Writing<'_, '_> {
                         self.written += 1;
                         return Ok(Ending::Done);
                     }
-                    // What the token says beyond the mark is not for it to say.
+                    // The part of the token after the mark is discarded.
                     if behind == 0 {
                         self.push(&[token])?;
                     } else {
@@ -180,7 +180,7 @@ impl Writing<'_, '_> {
         }
     }
 
-    /// Writes a call of one of the tools, behind its mark.
+    /// Writes a call of one of the tools after its mark.
     fn call(&mut self, tools: &[Function]) -> Result<FinishReason, Stopped> {
         if let Some(cut) = self.force(CALL_NAME)? {
             return Ok(cut);
@@ -200,7 +200,7 @@ impl Writing<'_, '_> {
             name: Some(tool.name.clone()),
             arguments: String::new(),
         });
-        // The name was written with its quotation mark.
+        // The name was written with its closing quotation mark.
         if let Some(cut) = self.force(&CALL_ARGUMENTS[1..])? {
             return Ok(cut);
         }
@@ -234,7 +234,7 @@ impl Writing<'_, '_> {
         }
     }
 
-    /// Writes JSON by a grammar, until nothing can follow.
+    /// Writes JSON according to a grammar, until nothing can follow.
     fn json(
         &mut self,
         grammar: &str,

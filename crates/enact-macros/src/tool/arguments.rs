@@ -1,4 +1,4 @@
-//! The parameters of a tool function: which the model fills in, and how they are handed over.
+//! The parameters of a tool function: the model's arguments, and how they are passed.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -11,14 +11,14 @@ use crate::crate_path::{brought_along, enact};
 use crate::doc_text::is_doc;
 
 pub(crate) struct Arguments {
-    /// The fields of the struct that the arguments are read into.
+    /// The fields of the struct for the arguments.
     fields: Vec<TokenStream>,
-    /// What stands in the call, parameter by parameter.
+    /// The expressions in the call, for each parameter.
     pub(crate) passed: Vec<TokenStream>,
 }
 
 impl Arguments {
-    /// Reads the parameters, and removes the attributes that rustc would not accept on them.
+    /// Parses the parameters, and removes the attributes that rustc would not accept on them.
     pub(crate) fn take(inputs: &mut Punctuated<FnArg, Token![,]>) -> syn::Result<Self> {
         let mut arguments = Self {
             fields: Vec::new(),
@@ -47,7 +47,7 @@ impl Arguments {
         Ok(arguments)
     }
 
-    /// The definition of the struct that the arguments are read into.
+    /// The definition of the struct for the arguments.
     pub(crate) fn definition(&self) -> TokenStream {
         let fields = &self.fields;
         let enact = enact();
@@ -66,7 +66,7 @@ impl Arguments {
         }
     }
 
-    /// Reads the arguments, unless there are none to read.
+    /// Deserialises the arguments, unless there are none.
     pub(crate) fn reading(&self) -> TokenStream {
         if self.fields.is_empty() {
             return TokenStream::new();
@@ -109,7 +109,7 @@ fn named(parameter: &PatType) -> syn::Result<&Ident> {
     }
 }
 
-/// Docs and what speaks to serde and schemars belong to the argument, all else to the parameter.
+/// Docs and attributes of serde and schemars belong to the argument, all others to the parameter.
 fn take_attributes(attributes: &mut Vec<Attribute>) -> Vec<Attribute> {
     let (taken, kept) = std::mem::take(attributes)
         .into_iter()
@@ -121,7 +121,7 @@ fn take_attributes(attributes: &mut Vec<Attribute>) -> Vec<Attribute> {
     taken
 }
 
-/// The type that is read, and what makes the parameter's type of it.
+/// The type to deserialise, and the conversion to the parameter's type.
 fn owned(ty: &Type) -> syn::Result<(TokenStream, Option<Token![&]>)> {
     let (read, borrow) = match ty {
         Type::ImplTrait(_) => {

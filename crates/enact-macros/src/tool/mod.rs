@@ -20,7 +20,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> syn::Result<Tok
     match read(options, &mut function) {
         Ok(tool) => Ok(expanded(&function, &tool)),
         Err(error) => {
-            // The function is kept, so that its callers are not reported on top of the mistake.
+            // The function is kept, so that its callers don't cause further errors.
             strip(&mut function.sig.inputs);
             let error = error.into_compile_error();
             Ok(quote!(#function #error))
@@ -123,10 +123,10 @@ pub(crate) struct ToolFunction {
     returns: Returns,
 }
 
-/// What a function gives back, as far as it is written.
+/// The return type of a function, as far as it is visible.
 enum Returns {
     Value,
-    /// `Result<T, E>`, where the error is known by its text.
+    /// `Result<T, E>`, where the error's text is used.
     Result,
     /// `Result<T, ToolError>`.
     ToolResult,
@@ -146,7 +146,7 @@ impl Returns {
 }
 
 impl ToolFunction {
-    /// Reads the function, and takes from its parameters the attributes that are not for rustc.
+    /// Parses the function, and removes attributes of its parameters that are not for rustc.
     pub(crate) fn take(
         options: Options,
         attributes: &[Attribute],
@@ -192,8 +192,8 @@ impl ToolFunction {
         let reading = self.arguments.reading();
         let passed = &self.arguments.passed;
         let call = quote!(#callee(#(#passed),*));
-        // Converted on the spot: what comes back from another thread has to be `Send`, and the
-        // error of a function need not be.
+        // Converted immediately: what comes back from another thread has to be `Send`, and the error of a
+        // function doesn't have to be.
         if self.is_async {
             let converted = self.converted(&quote!(#call.await));
             quote!(#reading #converted)
@@ -214,7 +214,7 @@ impl ToolFunction {
                 return quote!(#enact::__private::IntoToolResult::into_tool_result(#value));
             }
             Returns::ToolResult => quote!(error),
-            // The alternate form shows the causes too, for those errors that keep them.
+            // The alternate form also shows the causes, for errors that have them.
             Returns::Result => {
                 quote!(#enact::tool::ToolError::new(::std::format!("{error:#}")))
             }
@@ -230,7 +230,7 @@ impl ToolFunction {
     }
 }
 
-/// Options of a `#[tool]` that stands on a method.
+/// Options of a `#[tool]` on a method.
 pub(crate) fn options_of(attribute: &Attribute) -> syn::Result<Options> {
     match &attribute.meta {
         syn::Meta::Path(_) => Ok(Options::default()),

@@ -1,4 +1,4 @@
-//! What can be read off a type as it is written.
+//! Inspects types syntactically.
 
 use syn::{GenericArgument, PathArguments, PathSegment, Type};
 
@@ -22,7 +22,7 @@ pub(crate) fn option_of(ty: &Type) -> Option<&Type> {
     arguments(segment).next()
 }
 
-/// For `Result<T, E>`, the error: nothing where an alias such as `io::Result<T>` leaves it out.
+/// For `Result<T, E>`, the error: none if an alias such as `io::Result<T>` omits it.
 pub(crate) fn result_error(ty: &Type) -> Option<Option<&Type>> {
     let segment = last_segment(ty).filter(|segment| segment.ident == "Result")?;
     Some(arguments(segment).nth(1))

@@ -6,12 +6,12 @@ use crate::http::json::encoded;
 use crate::portable::{call_id, portable_arguments, portable_id, portable_name};
 use enact_core::model::{Image, ImageSource, Message, Part, RawCall};
 
-/// The field of an assistant message under which what the provider wants back is kept.
+/// The field of an assistant message with data that the provider requires unchanged.
 pub(super) const OPAQUE: &str = "anthropic";
-/// Blocks of text must not be empty.
+/// Text blocks must not be empty.
 const NO_TEXT: &str = "(no text)";
 
-/// Who speaks.
+/// The role of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     User,
@@ -22,7 +22,7 @@ impl Role {
     pub(super) fn of(message: &Message) -> Self {
         match message {
             Message::Assistant { .. } => Self::Assistant,
-            // Only the first instructions stand above the conversation; later ones are part of it.
+            // Only the first instructions precede the conversation; later ones are part of it.
             Message::System { .. } | Message::User { .. } | Message::Tool { .. } => Self::User,
         }
     }
@@ -54,7 +54,7 @@ pub(super) fn encode(message: &Message) -> String {
 }
 
 fn assistant(text: &str, calls: &[RawCall], opaque: Option<&Value>) -> String {
-    // Thinking comes first: the provider checks that it does.
+    // The provider requires thinking to come first.
     let thinking = opaque.and_then(|opaque| opaque.get(OPAQUE)?.get("thinking")?.as_array());
     let mut blocks: Vec<String> = thinking.into_iter().flatten().map(encoded).collect();
     if !text.trim().is_empty() || (blocks.is_empty() && calls.is_empty()) {

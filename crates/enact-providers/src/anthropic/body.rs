@@ -1,7 +1,7 @@
-//! Requests in the form of messages.
+//! Request bodies in the messages format.
 //!
-//! The body is written by hand for its order: tools and instructions come first, so that what a
-//! longer prompt shares with a shorter one comes first, too.
+//! The body is written by hand to control its order: tools and instructions come first, so that a longer
+//! prompt shares as long a prefix as possible with a shorter one.
 
 use std::fmt::Write as _;
 
@@ -17,24 +17,24 @@ use enact_core::model::{
 
 const DIALECT: &str = "anthropic";
 const RESERVED: [&str; 3] = ["messages", "stream", "tools"];
-/// The protocol wants a bound on the reply's tokens. Every current model can write this many.
+/// The protocol requires a token limit. Every current model can write this many.
 const DEFAULT_MAX_TOKENS: u32 = 8192;
-/// The tool that stands for a response format.
+/// The tool that replaces a response format.
 pub(super) const ANSWER_TOOL: &str = "answer_as_json";
 const ANSWER_DESCRIPTION: &str = "Gives the answer. Call it once, with the whole answer.";
 const BREAKPOINT: &str = ",\"cache_control\":{\"type\":\"ephemeral\"}";
-/// How many turns of the user have a breakpoint behind them: the newest, to be read by the next
-/// request, and the one before, which the last request wrote.
+/// The number of user turns with a cache breakpoint after them: the newest, which the next request
+/// reads, and the one before, which the last request wrote.
 const BREAKPOINT_TURNS: usize = 2;
 
-/// What differs from client to client.
+/// The differences between clients.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape<'a> {
     pub(super) model: &'a str,
     pub(super) has_breakpoints: bool,
 }
 
-/// Whether the reply's text comes as the arguments of [`ANSWER_TOOL`].
+/// Whether the reply's text arrives as the arguments of [`ANSWER_TOOL`].
 pub(super) fn is_answer_forced(request: &Request) -> bool {
     request.response_format != ResponseFormat::Text
 }
@@ -76,7 +76,7 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
     Ok(out)
 }
 
-/// The instructions with which the prompt begins.
+/// The instructions at the start of the prompt.
 fn system_text(request: &Request) -> String {
     let leading = request.prompt.iter().map_while(|message| match message {
         Message::System { text } => Some(text.as_str()),
@@ -86,7 +86,7 @@ fn system_text(request: &Request) -> String {
     texts.join("\n\n")
 }
 
-/// Writes the conversation: what follows each other from one side is one turn.
+/// Writes the conversation: consecutive messages of one role form one turn.
 fn push_turns(out: &mut String, shape: Shape<'_>, request: &Request) {
     let messages = request.prompt.encoded(DIALECT, blocks::encode);
     let said = messages.skip_while(|(message, _)| matches!(message, Message::System { .. }));
@@ -117,7 +117,7 @@ fn push_turns(out: &mut String, shape: Shape<'_>, request: &Request) {
     }
 }
 
-/// Sets a breakpoint behind the last block.
+/// Sets a breakpoint after the last block.
 fn mark(blocks: &mut String) {
     if blocks.ends_with('}') {
         blocks.truncate(blocks.len() - 1);
@@ -198,11 +198,11 @@ fn tool_choice(request: &Request, is_thinking: bool) -> Option<Value> {
             _ => answer,
         });
     }
-    // Servers refuse a choice among no tools, and `auto` is what they do unasked.
+    // Servers reject a choice without tools, and `auto` is the default.
     match &request.tool_choice {
         _ if !has_tools => None,
         ToolChoice::None => Some(json!({"type": "none"})),
-        // While thinking, no tool can be demanded; the prompt asks for one all the same.
+        // With thinking, a tool can't be demanded; the prompt still asks for one.
         _ if is_thinking => None,
         ToolChoice::Auto => None,
         ToolChoice::Required => Some(json!({"type": "any"})),
@@ -210,7 +210,7 @@ fn tool_choice(request: &Request, is_thinking: bool) -> Option<Value> {
     }
 }
 
-/// How much the model is asked to think.
+/// How much the model should think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Thinking<'a> {
     Unsaid,
@@ -235,7 +235,7 @@ impl<'a> Thinking<'a> {
         matches!(self, Self::Tokens(_) | Self::Effort(_))
     }
 
-    /// The bound of the reply includes the thinking, and has to be above it.
+    /// The token limit includes thinking, and has to be larger.
     fn max_tokens(self, asked: Option<u32>) -> u32 {
         match (self, asked) {
             (_, Some(asked)) => asked,

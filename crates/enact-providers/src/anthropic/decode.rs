@@ -1,4 +1,4 @@
-//! Replies in the form of messages.
+//! Replies in the messages format.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ struct Event {
     error: Option<Value>,
 }
 
-/// A whole message, or what is known of it when it begins.
+/// A complete message, or what is known when it starts.
 #[derive(Debug, Default, Deserialize)]
 struct Message {
     content: Option<Vec<Value>>,
@@ -38,10 +38,10 @@ struct Delta {
     stop_reason: Option<String>,
 }
 
-/// A content block that is being written.
+/// A content block in progress.
 #[derive(Debug)]
 struct Block {
-    /// The number that the server gave it.
+    /// The index in the server's numbering.
     index: u64,
     kind: Kind,
 }
@@ -49,13 +49,13 @@ struct Block {
 #[derive(Debug)]
 enum Kind {
     Text,
-    /// Goes back as it was.
+    /// Returned unchanged.
     Thinking(Map<String, Value>),
-    /// The call of this number in the reply.
+    /// The call with this index in the reply.
     Call(usize),
-    /// The call that is the reply's text.
+    /// The call that contains the reply's text.
     Answer,
-    /// What this client does not know.
+    /// An unknown kind of block.
     Other,
 }
 
@@ -95,7 +95,7 @@ impl Decoder {
             }
             "tool_use" => {
                 let name = text(&fields, "name");
-                // While streaming it is empty: the pieces follow.
+                // Empty while streaming: the parts follow.
                 let input = fields.remove("input").filter(|input| *input != json!({}));
                 let arguments = input.map_or_else(String::new, |input| input.to_string());
                 if self.is_answer_forced && name == ANSWER_TOOL {
@@ -121,7 +121,7 @@ impl Decoder {
     fn go_on(&mut self, index: u64, delta: Delta, reply: &mut SoFar) {
         let known = self.blocks.iter_mut().rev();
         let Some(block) = known.into_iter().find(|block| block.index == index) else {
-            // A server that does not announce its blocks can only mean text.
+            // A server that doesn't announce its blocks can only mean text.
             reply.push_text(delta.text, Chunk::Text);
             return;
         };
@@ -168,14 +168,14 @@ fn stop(reason: Option<&str>, reply: &mut SoFar) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// Later counts replace earlier ones; what they leave out stays.
+/// Later counts replace earlier ones; missing counts stay.
 fn count(usage: Option<&Value>, reply: &mut SoFar) {
     let Some(usage) = usage.filter(|usage| usage.is_object()) else {
         return;
     };
     let count = |key: &str| usage.get(key).and_then(Value::as_u64);
     let read = reply.usage.get_or_insert_with(|| Usage::of_request(0, 0));
-    // The provider counts what the cache gave and took apart from the rest.
+    // The provider counts cached tokens separately.
     if let Some(fresh) = count("input_tokens") {
         let written = count("cache_creation_input_tokens").unwrap_or(0);
         let cached = count("cache_read_input_tokens").unwrap_or(0);
@@ -211,7 +211,7 @@ impl Decode for Decoder {
                 stop(delta.stop_reason.as_deref(), reply)?;
             }
             Some("message_stop") => reply.is_done = true,
-            // Pings, the ends of blocks, and what is new.
+            // Pings, ends of blocks, and unknown events.
             _ => {}
         }
         Ok(())

@@ -1,8 +1,8 @@
-//! A client for Anthropic's messages, and for servers that speak the same protocol.
+//! A client for Anthropic's Messages API, and for servers with the same protocol.
 //!
-//! Replies are streamed, or come whole, as the request wants it.
+//! Replies are streamed or not, as requested.
 //!
-//! Nothing is retried here: wrap the client in [`Retrying`](enact_core::model::Retrying).
+//! There are no retries: wrap the client in [`Retrying`](enact_core::model::Retrying).
 
 mod blocks;
 mod body;
@@ -16,7 +16,7 @@ use crate::http::{Address, Client, Protocol, Service};
 use enact_core::model::failure::Words;
 use enact_core::model::{ModelError, Request};
 
-/// A model of Anthropic's.
+/// A model with Anthropic's Messages API.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), enact::model::ModelError> {
@@ -28,35 +28,35 @@ use enact_core::model::{ModelError, Request};
 /// # }
 /// ```
 ///
-/// What goes over the wire:
+/// What is sent:
 ///
-/// - Prompt-cache breakpoints stand behind the instructions and behind the last two turns of the
-///   user, so that each request finds what the one before it has cached.
+/// - Prompt-cache breakpoints follow the instructions and the last two turns of the user, so that each
+///   request finds what the one before has cached.
 ///   [`Anthropic::without_prompt_cache`] leaves them out.
-/// - Thinking comes back with the next request as it was, with its signatures.
-/// - A [response format](enact_core::model::ResponseFormat) is asked for as a tool that has to be called; its
-///   arguments are the text of the reply. That works for every schema and every model, but not
-///   while thinking, so such a request goes without.
-/// - [`reasoning_effort`](enact_core::model::ModelOptions::reasoning_effort) is a number of tokens to think
-///   with, `none`, or a word such as `high` for models that take one. While thinking, a model
-///   cannot be held to call a tool, and takes no temperature.
-/// - `max_tokens` has to be sent: 8192 unless it is set.
-/// - Fields of [`ModelOptions::extra`](enact_core::model::ModelOptions::extra) replace those of the same name;
-///   `null` leaves a field out. `messages`, `stream` and `tools` cannot be replaced.
+/// - Thinking is returned unchanged with the next request, with its signatures.
+/// - A [response format](enact_core::model::ResponseFormat) is requested as a tool that has to be called;
+///   its arguments are the text of the reply. That works for every schema and model, but not with
+///   thinking, so such a request omits it.
+/// - [`reasoning_effort`](enact_core::model::ModelOptions::reasoning_effort) is a number of tokens for
+///   thinking, `none`, or a word such as `high` for models that accept one. With thinking, a tool call
+///   can't be demanded, and there is no temperature.
+/// - `max_tokens` is required: 8192 by default.
+/// - Fields of [`ModelOptions::extra`](enact_core::model::ModelOptions::extra) replace those with the same
+///   name; `null` removes a field. `messages`, `stream` and `tools` cannot be replaced.
 /// - A seed is not sent: the protocol has none.
 ///
-/// `/v1` may be left out of the base URL, as in Anthropic's own libraries.
+/// `/v1` can be omitted in the base URL, as in Anthropic's own libraries.
 pub type Anthropic = Client<Messages>;
 
-/// Anthropic's messages.
+/// Anthropic's Messages API.
 #[derive(Debug, Clone, Default)]
 pub struct Messages {
     is_uncached: bool,
 }
 
 impl Anthropic {
-    /// The same without prompt-cache breakpoints: nothing is cached. Writing to the cache costs a
-    /// little more than reading, so single requests are cheaper without.
+    /// Removes the prompt-cache breakpoints: nothing is cached. Writing to the cache costs slightly more
+    /// than reading, so single requests are cheaper without it.
     #[must_use]
     pub fn without_prompt_cache(mut self) -> Self {
         self.service.is_uncached = true;

@@ -1,4 +1,4 @@
-//! A model that is asked through genai.
+//! Models accessed through genai.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::http::{Address, Client, Clock, DecodeError, Service, bad_address, no_
 use crate::provider::{Provider, environment, given};
 use crate::split;
 
-/// A model that is asked through genai, always by its streaming call.
+/// A model accessed through genai, always with its streaming call.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), enact::model::ModelError> {
@@ -38,30 +38,30 @@ use crate::split;
 /// # }
 /// ```
 ///
-/// [`model`](crate::model()) is the better way to a model by its name: it asks providers that
-/// speak OpenAI's or Anthropic's protocol by enact's own clients, which know them better.
+/// Prefer [`model`](crate::model()) for a model by name: it uses enact's own clients for providers with
+/// OpenAI's or Anthropic's protocol, which support more of their features.
 ///
-/// - Signatures of thoughts come back with the next request, to the same provider only.
-/// - Pictures that tools return travel in a user message behind the results of the turn.
-/// - Tool calls come when they are whole, not piece by piece.
-/// - Some providers ignore what genai has no words for: [`Capabilities`] say what holds.
+/// - Signatures of thoughts are returned with the next request, only to the same provider.
+/// - Images that tools return are sent in a user message after the results of the turn.
+/// - Tool calls arrive when they are complete, not in parts.
+/// - Some providers ignore options that genai doesn't support: [`Capabilities`] says what is supported.
 pub type Genai = Client<Through>;
 
-/// A provider that is asked through genai.
+/// A provider accessed through genai.
 #[derive(Debug, Clone)]
 pub struct Through {
     kind: AdapterKind,
-    /// What errors call its servers.
+    /// The name of its servers in errors.
     server: String,
     key_variable: Option<&'static str>,
 }
 
 impl Genai {
-    /// The model of this name, such as `gemini::gemini-2.5-flash`, with the key of its provider's
+    /// The model with this name, such as `gemini::gemini-2.5-flash`, with the key in its provider's
     /// variable.
     ///
     /// # Errors
-    /// When there is no such provider.
+    /// If the provider doesn't exist.
     pub fn model(name: &str) -> Result<Self, ModelError> {
         let Some((provider, model)) = split(name) else {
             return Err(crate::name::incomplete(name));
@@ -107,13 +107,13 @@ impl Genai {
         }
     }
 
-    /// One request and its reply.
+    /// A request and its reply.
     async fn exchange(&self, request: Request, reply: ReplyWriter) -> Result<(), ModelError> {
         let mut stream = self.ask(&request).await?;
         let mut clock = Clock::start(self.timeouts, Delivery::Streamed);
         let mut reading = Reading::new(self.service.kind);
         while !reading.is_whole() {
-            // A provider that always has more ready holds up no clock and nobody else.
+            // Yield to timers and other tasks even if the provider always has more.
             tokio::task::consume_budget().await;
             let since = Instant::now();
             let deadline = clock.deadline(since);
@@ -136,7 +136,7 @@ impl Genai {
 }
 
 impl Through {
-    /// A provider of this name, whose key is in this variable.
+    /// A provider with this name, whose key is in this variable.
     pub(crate) fn to(kind: AdapterKind, name: &str, key_variable: Option<&'static str>) -> Self {
         Self {
             kind,
@@ -191,7 +191,7 @@ impl LanguageModel for Genai {
     }
 }
 
-/// What genai can ask of a provider.
+/// The capabilities of a provider through genai.
 fn capabilities(kind: AdapterKind) -> Capabilities {
     match kind {
         AdapterKind::Cohere => Capabilities::TEXT,
@@ -202,15 +202,15 @@ fn capabilities(kind: AdapterKind) -> Capabilities {
     }
 }
 
-/// Where genai asks a provider unless it is told otherwise.
+/// The default address of a provider in genai.
 pub(crate) fn usual_address(kind: AdapterKind) -> String {
-    // It only looks things up: it never connects.
+    // It only looks up the address: it never connects.
     static TABLE: LazyLock<Option<genai::Client>> =
         LazyLock::new(|| http("http://localhost", Duration::ZERO).ok());
     let Some(client) = TABLE.as_ref() else {
         return String::new();
     };
-    // Nothing is waited for: the address is in genai's table, or in the environment.
+    // No waiting: the address is in genai's table, or in the environment.
     let target = client.resolve_service_target(ModelIden::new(kind, "any"));
     match target.now_or_never() {
         Some(Ok(target)) => target.endpoint.base_url().to_owned(),
@@ -218,7 +218,7 @@ pub(crate) fn usual_address(kind: AdapterKind) -> String {
     }
 }
 
-/// A client of genai for one server.
+/// A genai client for one server.
 pub(crate) fn http(base_url: &str, connect: Duration) -> Result<genai::Client, ModelError> {
     over(Through::address(base_url)?.client(connect)?)
 }

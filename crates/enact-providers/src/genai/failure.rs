@@ -1,4 +1,4 @@
-//! What went wrong, read out of genai's errors. They are never shown: some hold the prompt.
+//! Converts genai's errors. Their texts are never shown: some contain the prompt.
 
 use enact_core::model::failure::{Failures, Limit, retry_after};
 use enact_core::model::{ModelError, ModelErrorKind};
@@ -6,7 +6,7 @@ use genai::webc::StreamTimeout;
 
 use crate::http::{DecodeError, transport};
 
-/// The error in enact's words.
+/// Converts an error.
 pub(crate) fn tell(error: &genai::Error, failures: Failures<'_>) -> ModelError {
     use genai::Error as E;
     match error {
@@ -44,7 +44,7 @@ pub(crate) fn tell(error: &genai::Error, failures: Failures<'_>) -> ModelError {
     }
 }
 
-/// Gemini gives no candidate, and no word why, when its filter refuses the prompt.
+/// Gemini returns no candidate and no reason if its filter rejects the prompt.
 fn is_without_reply(body: &serde_json::Value) -> bool {
     body.get("finishReason")
         .is_some_and(|reason| reason.is_null())

@@ -1,4 +1,4 @@
-//! Models that are asked through genai: those of providers with a protocol of their own.
+//! Models accessed through genai: those of providers with a protocol of their own.
 
 pub(crate) mod client;
 pub(crate) mod failure;

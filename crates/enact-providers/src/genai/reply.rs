@@ -1,4 +1,4 @@
-//! Replies in genai's words.
+//! Converts replies of genai.
 
 use enact_core::model::{Chunk, FinishReason, Usage};
 use genai::adapter::AdapterKind;
@@ -28,7 +28,7 @@ impl Reading {
         self.is_whole
     }
 
-    /// Whether the provider said this. genai announces a stream before it has connected.
+    /// Whether the provider sent this. genai reports the start of a stream before it has connected.
     pub(crate) fn is_said(event: &ChatStreamEvent) -> bool {
         !matches!(event, ChatStreamEvent::Start)
     }
@@ -38,8 +38,8 @@ impl Reading {
             ChatStreamEvent::Chunk(chunk) => vec![Chunk::Text(chunk.content)],
             ChatStreamEvent::ReasoningChunk(chunk) => vec![Chunk::Reasoning(chunk.content)],
             ChatStreamEvent::End(end) => self.end(end)?,
-            // Calls and signatures come whole at the end: on the way, some are pieces and some are
-            // all that is known so far.
+            // Calls and signatures are complete at the end: before that, some are parts and some are
+            // everything known so far.
             ChatStreamEvent::Start
             | ChatStreamEvent::Heartbeat
             | ChatStreamEvent::ToolCallChunk(_)
@@ -55,7 +55,7 @@ impl Reading {
         for part in parts.into_iter().flatten() {
             match part {
                 ContentPart::ToolCall(call) => calls.push(call),
-                // The text came piece by piece.
+                // The text has arrived in parts.
                 ContentPart::Text(_) => {}
                 other => thoughts.push(other),
             }
@@ -74,7 +74,7 @@ impl Reading {
                 id: Some(call.call_id).filter(|id| !id.is_empty()),
                 name: Some(call.fn_name),
                 arguments: match call.fn_arguments {
-                    // What could not be read is left as it was written.
+                    // Unparsable text is left as it was written.
                     Value::String(raw) => raw,
                     Value::Null => String::new(),
                     other => other.to_string(),
@@ -86,7 +86,7 @@ impl Reading {
         Ok(out)
     }
 
-    /// What has to go back with the next request.
+    /// Data that has to be returned with the next request.
     fn opaque(&self, thoughts: &[ContentPart], calls: &[ToolCall]) -> Option<Map<String, Value>> {
         let signatures = calls.iter().map(|call| &call.thought_signatures);
         let has_signatures = signatures.clone().any(Option::is_some);
@@ -102,8 +102,8 @@ impl Reading {
     }
 }
 
-/// Whether the end of a stream is said apart from the reason for stopping, as OpenAI's `[DONE]` is.
-/// For other protocols genai ends the stream by itself when the connection ends.
+/// Whether the end of a stream is sent separately from the finish reason, like OpenAI's `[DONE]`.
+/// For other protocols, genai ends the stream when the connection ends.
 fn has_end_marker(kind: AdapterKind) -> bool {
     matches!(
         kind,

@@ -1,4 +1,4 @@
-//! Requests in genai's words.
+//! Converts requests for genai.
 
 use enact_core::model::{
     Image, ImageSource, Message, ModelError, ModelErrorKind, ModelOptions, Part, RawCall, Request,
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::portable::{call_id, images, portable_arguments, shown_by};
 
-/// The field of an assistant message under which what the provider wants back is kept.
+/// The field of an assistant message with data that the provider requires unchanged.
 pub(crate) const OPAQUE: &str = "genai";
 
 /// The request and its options.
@@ -70,8 +70,8 @@ fn messages(kind: AdapterKind, request: &Request) -> Vec<ChatMessage> {
     out
 }
 
-/// The results of one turn are one message. Providers refuse pictures in it, and another message
-/// between the results: they follow behind.
+/// The results of one turn form one message. Providers reject images in it, and other messages
+/// between the results: those follow.
 fn flush(
     out: &mut Vec<ChatMessage>,
     results: &mut Vec<ToolResponse>,
@@ -92,7 +92,7 @@ fn assistant(
     calls: &[RawCall],
     opaque: Option<&Value>,
 ) -> MessageContent {
-    // What another provider signed means nothing here.
+    // Signatures of another provider are meaningless here.
     let kept = opaque.and_then(|opaque| opaque.get(OPAQUE));
     let kept = kept.filter(|kept| kept["provider"] == kind.as_lower_str());
     let thoughts = kept.and_then(|kept| kept["thoughts"].as_array());
@@ -172,7 +172,7 @@ fn options(kind: AdapterKind, request: &Request) -> Result<ChatOptions, ModelErr
     if !request.tools.is_empty() {
         use genai::chat::ToolChoice as Choice;
         options.tool_choice = match &request.tool_choice {
-            // What providers do unasked.
+            // The default of providers.
             ToolChoice::Auto => None,
             ToolChoice::Required => Some(Choice::Required),
             ToolChoice::None => Some(Choice::None),
@@ -196,7 +196,7 @@ fn options(kind: AdapterKind, request: &Request) -> Result<ChatOptions, ModelErr
     Ok(options)
 }
 
-/// Where genai would drop further fields without a word.
+/// Whether genai would silently drop further fields.
 fn takes_no_extra(kind: AdapterKind) -> bool {
     matches!(
         kind,

@@ -1,4 +1,4 @@
-//! Where the server is, with and without what must not be shown.
+//! The address of a server, with and without its secret parts.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use enact_core::model::{ModelError, ModelErrorKind};
 
-/// Shorter parts of a URL are no secrets.
+/// Shorter parts of a URL are not secrets.
 const MIN_CREDENTIAL: usize = 4;
 
-/// A checked base URL.
+/// A valid base URL.
 #[derive(Clone)]
 pub struct Address {
-    /// For people: no user, no password, no query.
+    /// For display: no user, no password, no query.
     base_url: String,
-    /// What is asked. Secret, because the base URL may hold a password or a key.
+    /// The full address. Secret, because the base URL may contain a password or a key.
     endpoint: SecretString,
     credentials: Vec<SecretString>,
     is_loopback: bool,
@@ -35,7 +35,7 @@ impl Address {
         }
     }
 
-    /// Reads a base URL; `endpoint` is the path behind it.
+    /// Parses a base URL; `endpoint` is the path after it.
     pub(crate) fn parse(text: &str, endpoint: &str) -> Result<Self, ModelError> {
         let text = text.trim();
         let mut url = Url::parse(text).map_err(|error| bad_address(text, &error.to_string()))?;
@@ -55,7 +55,7 @@ impl Address {
         let credentials = credentials(text).into_iter().map(SecretString::from);
         let credentials = credentials.collect();
         url.set_fragment(None);
-        // People paste the whole address as often as its base.
+        // People often paste the whole address instead of its base.
         let path = url.path().trim_end_matches('/');
         let path = path.strip_suffix(endpoint).unwrap_or(path).to_owned();
         url.set_path(&format!("{path}{endpoint}"));
@@ -84,16 +84,16 @@ impl Address {
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("enact/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(connect)
-            // Proxies hold back compressed events until a block is full. Another crate of the same
-            // program may have switched compression on.
+            // Proxies hold back compressed events until a block is full. Another crate in the program may have
+            // enabled compression.
             .no_gzip()
-            // A redirect would carry prompts to an address that nobody configured.
+            // A redirect would send prompts to an address that was not configured.
             .redirect(reqwest::redirect::Policy::none());
         if self.is_loopback {
             builder = builder.no_proxy();
         }
         if !self.is_tls {
-            // Nothing to verify: spares reading the system's certificates, or failing without.
+            // There is nothing to verify: avoids loading the system's certificates, which can fail.
             builder = builder.tls_certs_only([]);
         }
         builder
@@ -106,17 +106,17 @@ impl Address {
         Url::parse(endpoint).map_err(|error| bad_address(&self.base_url, &error.to_string()))
     }
 
-    /// What errors never repeat; see [`credentials`].
+    /// What errors never contain; see [`credentials`].
     pub(crate) fn credentials(&self) -> impl Iterator<Item = &str> {
         self.credentials.iter().map(|text| text.expose_secret())
     }
 }
 
-/// The secret parts of a base URL: user, password, and the values of its query, as they stand there and
-/// decoded. Parts of less than 4 characters are not told: they occur by chance.
+/// The secret parts of a base URL: user, password, and the values of its query, encoded and decoded.
+/// Parts with less than 4 characters are left out: they occur by chance.
 ///
-/// The clients keep them out of their errors. For those who keep
-/// [`Secrets`](enact_core::model::Secrets) out of runs, too.
+/// The clients keep them out of their errors. Also use this to add
+/// [`Secrets`](enact_core::model::Secrets) to runs.
 ///
 /// ```
 /// let parts = enact_providers::credentials("https://me:p%40ssword@host/v1?token=t0ken");
@@ -140,12 +140,12 @@ pub fn credentials(base_url: &str) -> Vec<String> {
             parts.push(part);
         }
     }
-    // The longest first, so that one inside another leaves no rest.
+    // The longest first, so that one inside another leaves no remainder.
     parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
     parts
 }
 
-/// A part of a URL without its percent signs.
+/// A percent-decoded part of a URL.
 fn decoded(part: &str) -> String {
     let query = format!("x={}", part.replace('+', "%2B"));
     let Ok(mut url) = Url::parse("http://h") else {
@@ -172,7 +172,7 @@ pub(crate) fn no_client() -> ModelError {
 }
 
 pub(crate) fn bad_address(text: &str, why: &str) -> ModelError {
-    // What cannot be parsed cannot be cleaned of a password either.
+    // An unparsable URL can't be cleaned of a password either.
     let shown = match text.split_once('?') {
         _ if text.contains('@') => "…",
         Some((shown, _)) => shown,

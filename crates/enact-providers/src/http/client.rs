@@ -1,4 +1,4 @@
-//! The client of all protocols: what is set on it, whatever it speaks.
+//! The client for all protocols: its settings.
 
 use std::fmt;
 use std::pin::Pin;
@@ -16,13 +16,13 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{Address, Exchange, Protocol, Service};
 
-/// Shorter words of a header are no tokens.
+/// Shorter words in a header are not tokens.
 const MIN_TOKEN_LENGTH: usize = 8;
 
 /// A model behind a server: [`OpenAi`](crate::OpenAi), [`Anthropic`](crate::Anthropic) or
 /// [`Genai`](crate::Genai).
 ///
-/// Requests to loopback addresses never go through a proxy, and redirects are not followed.
+/// Requests to loopback addresses never use a proxy, and redirects are not followed.
 #[derive(Clone)]
 pub struct Client<S> {
     pub(crate) model: String,
@@ -33,17 +33,17 @@ pub struct Client<S> {
     key_variable: Option<Option<&'static str>>,
     headers: HeaderMap,
     pub(crate) timeouts: Timeouts,
-    /// How many bytes a reply holds at most, if that is not left to the tokens asked for.
+    /// The maximum size of a reply in bytes, unless derived from the token limit.
     pub(super) max_reply_bytes: Option<usize>,
     capabilities: Capabilities,
     pub(crate) service: S,
-    /// Made with the first request: it depends on the address and the timeouts.
+    /// Created with the first request: it depends on the address and the timeouts.
     line: OnceLock<Line>,
     /// The headers of each request, made with the first one.
     sent_headers: OnceLock<HeaderMap>,
 }
 
-/// What requests are sent by, and where to.
+/// The HTTP client, and the address.
 #[derive(Clone)]
 pub(crate) struct Line {
     pub(crate) http: reqwest::Client,
@@ -51,17 +51,17 @@ pub(crate) struct Line {
 }
 
 impl<P: Protocol> Client<P> {
-    /// A model at the provider's own address, without a key.
+    /// Creates a client for the provider's own address, without a key.
     pub fn new(model: impl Into<String>) -> Self {
         let address = Address::public(P::HOST, P::ENDPOINT);
         Self::of(model, address, Capabilities::FULL, P::default())
     }
 
-    /// A model with the address and the key that the environment names: `OPENAI_BASE_URL` and
-    /// `OPENAI_API_KEY`, or `ANTHROPIC_BASE_URL` and `ANTHROPIC_API_KEY`. Any may be unset.
+    /// Creates a client with the address and the key in the environment: `OPENAI_BASE_URL` and
+    /// `OPENAI_API_KEY`, or `ANTHROPIC_BASE_URL` and `ANTHROPIC_API_KEY`. Each of them can be unset.
     ///
     /// # Errors
-    /// When the variable of the address holds no URL.
+    /// If the variable for the address contains no URL.
     pub fn from_env(model: impl Into<String>) -> Result<Self, ModelError> {
         Self::from_variables(model, |name| std::env::var(name).ok())
     }
@@ -84,19 +84,19 @@ impl<P: Protocol> Client<P> {
         Ok(client)
     }
 
-    /// The same with another bound on the bytes of a reply's text, reasoning and calls:
-    /// [`max_reply_bytes`](enact_core::model::max_reply_bytes) unless told. A longer one is cut off.
+    /// Sets the maximum size in bytes of a reply's text, reasoning and calls. Default:
+    /// [`max_reply_bytes`](enact_core::model::max_reply_bytes). A longer reply is cut off.
     #[must_use]
     pub fn with_max_reply_bytes(mut self, bytes: usize) -> Self {
         self.max_reply_bytes = Some(bytes);
         self
     }
 
-    /// The same with a header on every request. It replaces one of the same name, also one that
-    /// the client would send itself. The value is kept as a secret.
+    /// Adds a header to every request. It replaces one with the same name, including headers of the
+    /// client. The value is kept secret.
     ///
     /// # Errors
-    /// When the name or the value cannot stand in a header.
+    /// If the name or the value is not valid in a header.
     pub fn with_header(
         mut self,
         name: impl AsRef<str>,
@@ -141,10 +141,10 @@ impl<S: Service> Client<S> {
         }
     }
 
-    /// The same at another server, such as `http://localhost:8080/v1`.
+    /// Sets the address of the server, such as `http://localhost:8080/v1`.
     ///
     /// # Errors
-    /// When this is not an `http` or `https` URL.
+    /// If this is not an `http` or `https` URL.
     pub fn with_base_url(mut self, base_url: impl AsRef<str>) -> Result<Self, ModelError> {
         self.address = S::address(base_url.as_ref())?;
         self.line = OnceLock::new();
@@ -152,7 +152,7 @@ impl<S: Service> Client<S> {
         Ok(self)
     }
 
-    /// The same with a key.
+    /// Sets the key.
     #[must_use]
     pub fn with_api_key(self, key: impl Into<String>) -> Self {
         self.with_secret(key.into().into(), KeyOrigin::Given)
@@ -191,7 +191,7 @@ impl<S: Service> Client<S> {
         }
     }
 
-    /// The same with other limits of time.
+    /// Sets the time limits.
     #[must_use]
     pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
@@ -214,17 +214,17 @@ impl<S: Service> Client<S> {
         Ok(self.line.get_or_init(|| Line { http, endpoint }))
     }
 
-    /// Makes an error about this server and the model on it.
+    /// Creates errors about this server and its model.
     pub(crate) fn failing(&self, make: impl FnOnce(Failures<'_>) -> ModelError) -> ModelError {
         let key = self.api_key.as_ref().map(|key| key.expose_secret());
-        // Word by word: a server may quote a token without the scheme in front of it.
+        // Word by word: a server may quote a token without its scheme.
         let values = self.headers.values();
         let words = values.filter_map(|value| value.to_str().ok());
         let words = words.flat_map(str::split_whitespace);
         let tokens = words.filter(|word| word.len() >= MIN_TOKEN_LENGTH);
         let secrets = key.into_iter().chain(self.address.credentials());
         let mut secrets: Vec<&str> = secrets.chain(tokens).collect();
-        // The longest first, so that one inside another leaves no rest.
+        // The longest first, so that one inside another leaves no remainder.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         let origin = match self.headers.contains_key(S::KEY_HEADER) {
             true => Some(KeyOrigin::Header),

@@ -1,4 +1,4 @@
-//! The limits of one request.
+//! The time limits of a request.
 
 use std::time::Duration;
 
@@ -6,19 +6,19 @@ use enact_core::model::failure::{Failures, Limit};
 use enact_core::model::{Delivery, ModelError, Timeouts};
 use tokio::time::Instant;
 
-/// Behind the reason for stopping only the cost can follow; it is not worth a long wait.
+/// Only the usage can follow the finish reason; it is not worth a long wait.
 const COST_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Watches the limits of one request.
+/// Monitors the time limits of a request.
 #[derive(Debug)]
 pub(crate) struct Clock {
     timeouts: Timeouts,
     first_byte: Instant,
     total: Instant,
     has_begun: bool,
-    /// How long it was waited for more of the reply, whatever else came.
+    /// The time spent waiting for more of the reply, whatever else arrived.
     silent: Duration,
-    /// Until when the cost may follow, once the reply is whole.
+    /// The deadline for the usage, once the reply is complete.
     cost: Option<Instant>,
 }
 
@@ -30,7 +30,7 @@ impl Clock {
             timeouts,
             first_byte: match delivery {
                 Delivery::Streamed => later(now, timeouts.first_byte),
-                // It comes when all is written.
+                // It arrives when everything is written.
                 Delivery::Whole => total,
             },
             total,
@@ -40,7 +40,7 @@ impl Clock {
         }
     }
 
-    /// Until when more of the reply has to come.
+    /// The deadline for more of the reply.
     pub(crate) fn deadline(&self, now: Instant) -> Instant {
         let next = match (self.cost, self.has_begun) {
             (Some(cost), _) => cost,
@@ -50,24 +50,24 @@ impl Clock {
         next.min(self.total)
     }
 
-    /// More of the reply has come.
+    /// More of the reply has arrived.
     pub(crate) fn goes_on(&mut self) {
         self.has_begun = true;
         self.silent = Duration::ZERO;
     }
 
-    /// Something came since then, but nothing of the reply.
+    /// Something has arrived since then, but nothing of the reply.
     pub(super) fn stands_still(&mut self, since: Instant) {
         self.silent += since.elapsed();
     }
 
-    /// The reply is whole but for its cost.
+    /// The reply is complete except for its usage.
     pub(super) fn awaits_cost(&mut self) {
         let cost = Instant::now() + COST_PATIENCE;
         self.cost.get_or_insert(cost);
     }
 
-    /// The error of the limit that has run out.
+    /// The error for the exceeded limit.
     pub(crate) fn expired(&self, failures: Failures<'_>) -> ModelError {
         let timeouts = &self.timeouts;
         let (limit, after) = if Instant::now() >= self.total {
@@ -81,7 +81,7 @@ impl Clock {
     }
 }
 
-/// A duration beyond what the clock can say means never, or as good as.
+/// A duration beyond the range of the clock means never.
 fn later(from: Instant, duration: Duration) -> Instant {
     const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
     from.checked_add(duration).unwrap_or_else(|| from + FAR)

@@ -1,4 +1,4 @@
-//! One request and its reply: sending, reading, and watching the clock.
+//! A request and its reply: sending, reading, and enforcing time limits.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -16,21 +16,21 @@ use enact_core::model::{
     cut_endless, max_reply_bytes, read_reply, whole_reply, write_reply,
 };
 
-/// How much of a stream is read: far above any honest one, most of which is not the reply.
+/// How much of a stream is read: far more than any honest one, most of which is not the reply.
 const MAX_STREAM_BYTES: usize = 64 * 1024 * 1024;
-/// How much longer than what it says a reply in one piece may be: JSON has names and escapes.
+/// How much longer a non-streamed reply can be than its content: JSON has names and escapes.
 const BODY_FACTOR: usize = 4;
-/// What such a reply may always have around what it says.
+/// The size that is always allowed for the structure of such a reply.
 const BODY_FRAME: usize = 64 * 1024;
-/// Enough for every error report; the rest of a longer one is not waited for.
+/// Enough for every error report; the rest of a longer one is ignored.
 const MAX_REPORT_BYTES: usize = 64 * 1024;
-/// An error report that takes longer is given up: the status says the most.
+/// The time limit for an error report: the status is the most important part.
 const REPORT_PATIENCE: Duration = Duration::from_secs(10);
-/// A connection can be used again only if its reply was read to the last byte, which normally
-/// comes along with the last event.
+/// A connection can be reused only if its reply was read to the last byte, which normally arrives with
+/// the last event.
 const END_PATIENCE: Duration = Duration::from_millis(100);
 
-/// One request and its reply.
+/// A request and its reply.
 pub struct Exchange<'a, P: Protocol> {
     client: &'a Client<P>,
     prompt_bytes: usize,
@@ -39,23 +39,23 @@ pub struct Exchange<'a, P: Protocol> {
     form: Form,
     decoder: P::Decoder,
     clock: Clock,
-    /// How many bytes came.
+    /// The number of bytes received.
     bytes: usize,
     reply: SoFar,
     is_over: bool,
-    /// Why the reply is over before its end. What is ready comes first.
+    /// Why the reply ends early. Available chunks are returned first.
     failure: Option<ModelError>,
 }
 
-/// How much of the reply there is.
+/// The state of the reply.
 enum Taken {
-    /// More may come.
+    /// More may arrive.
     Some,
-    /// More than any reply has.
+    /// It is longer than any reply.
     TooMuch,
 }
 
-/// What the body turns out to be. Content types lie; the first byte does not.
+/// The actual form of the body. Content types can be wrong; the first byte isn't.
 enum Form {
     Unknown,
     Events(SseParser),
@@ -63,7 +63,7 @@ enum Form {
 }
 
 impl<'a, P: Protocol> Exchange<'a, P> {
-    /// Asks a server, and reads until its reply begins.
+    /// Sends a request, and reads until its reply starts.
     pub(crate) async fn begin(client: &'a Client<P>, request: Request) -> Result<Self, ModelError> {
         let mut exchange = Self::ask(client, &request).await?;
         while !exchange.is_over && exchange.reply.ready.is_empty() {
@@ -107,7 +107,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         })
     }
 
-    /// The reply, piece by piece.
+    /// The reply, chunk by chunk.
     pub(crate) fn into_stream(mut self) -> ReplyStream<'a> {
         let (prompt_bytes, max_bytes) = (self.prompt_bytes, self.max_bytes);
         let reply = write_reply(|reply| async move {
@@ -124,7 +124,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         cut_endless(reply, prompt_bytes, max_bytes)
     }
 
-    /// The whole reply. One that came in one piece takes no detour by a stream.
+    /// The complete reply. A non-streamed one is not converted to a stream.
     pub(crate) async fn complete(self) -> Result<Reply, ModelError> {
         if self.is_over && self.failure.is_none() {
             return whole_reply(self.reply.ready, self.prompt_bytes, self.max_bytes).await;
@@ -134,7 +134,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
 
     /// Reads the next bytes.
     async fn advance(&mut self) {
-        // A server that always has more ready holds up no clock and nobody else.
+        // Yield to timers and other tasks even if the server always has more.
         tokio::task::consume_budget().await;
         let since = Instant::now();
         let deadline = self.clock.deadline(since);
@@ -152,7 +152,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
                 self.end();
             }
             Ok(Taken::Some) => {}
-            // All that can still be missing is the cost, and that is no reason to ask again.
+            // Only the usage can still be missing, which is no reason to ask again.
             Ok(Taken::TooMuch) if self.reply.is_whole() => self.finish(),
             Ok(Taken::TooMuch) => {
                 let usage = Usage::estimated(self.prompt_bytes, self.bytes);
@@ -165,13 +165,13 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         }
     }
 
-    /// Takes what was waited for since then.
+    /// Takes the chunks that have arrived.
     fn take(&mut self, bytes: &[u8], since: Instant) -> Result<Taken, ModelError> {
         self.bytes += bytes.len();
         let said = self.max_bytes.saturating_mul(BODY_FACTOR);
         let max_body = said.saturating_add(BODY_FRAME);
         if matches!(self.form, Form::Unknown) {
-            // A byte order mark may stand before events, and white space before anything.
+            // A byte order mark may precede events, and white space anything.
             match bytes.trim_ascii_start().first() {
                 None if self.bytes > max_body => return Ok(Taken::TooMuch),
                 None => return Ok(Taken::Some),
@@ -205,7 +205,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
                 if parsed == Err(TooLong) || is_long || reply.kept_bytes > max_body {
                     return Ok(Taken::TooMuch);
                 }
-                // Signs of life are not the reply: a server can give them for ever.
+                // Keep-alives are not the reply: a server can send them forever.
                 let has_begun = reply.has_events && !had_events;
                 match has_begun
                     || reply.kept_bytes > kept
@@ -222,7 +222,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
         Ok(Taken::Some)
     }
 
-    /// The server has said all it wants to say.
+    /// The server has ended the body.
     fn end(&mut self) {
         match self.last_words() {
             Ok(()) => self.finish(),
@@ -245,7 +245,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
                 }
             }
             Form::Events(parser) => {
-                // Half an event is no event: the reply counts as cut off.
+                // An incomplete event doesn't count: the reply was cut off.
                 if let Some(data) = parser.finish()
                     && let Err(error) = reply.event(decoder, &data)
                     && !matches!(error, DecodeError::Malformed(_))
@@ -274,7 +274,7 @@ impl<'a, P: Protocol> Exchange<'a, P> {
     }
 }
 
-/// The error behind a status, with as much of the server's report as comes in reasonable time.
+/// The error for a status, with as much of the server's report as arrives in reasonable time.
 async fn refused<P: Protocol>(
     client: &Client<P>,
     request: &Request,
@@ -307,11 +307,11 @@ fn says_something(chunk: &Chunk) -> bool {
     }
 }
 
-/// Reads a reply to its last byte, so that its connection can be used again.
+/// Reads a reply to its last byte, so that its connection can be reused.
 async fn read_out(response: &mut reqwest::Response) {
     let mut rest = pin!(async { while let Ok(Some(_)) = response.chunk().await {} });
-    // The task of the connection most often has the end at hand. To let it speak is cheaper than
-    // to set a clock, and the next request finds the connection free.
+    // The connection's task usually has the end at hand. Yielding to it is cheaper than setting a timer,
+    // and the next request finds the connection free.
     for _ in 0..2 {
         if poll!(rest.as_mut()).is_ready() {
             return;
@@ -327,7 +327,7 @@ fn lost<P: Protocol>(client: &Client<P>, error: reqwest::Error) -> ModelError {
     lost.with_source(error)
 }
 
-/// The connection could not be made or broke. The error has no URL, which may hold a password.
+/// The connection failed or broke. The error has no URL, which may contain a password.
 pub(crate) fn transport(failures: Failures<'_>, error: &reqwest::Error) -> ModelError {
     if error.is_timeout() {
         // The only limit that is left to the HTTP library.

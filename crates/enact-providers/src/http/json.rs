@@ -1,14 +1,14 @@
-//! JSON in which the order of fields and the bytes of a prefix matter.
+//! JSON with a fixed order of fields and a stable prefix.
 
 use enact_core::model::{ModelError, ModelErrorKind, Request};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What the objects of a request have beside its messages: room for them is made at once.
+/// Space for the parts of a request besides its messages, allocated at once.
 const FRAME_BYTES: usize = 1024;
 
-/// Writes the fields of a request before its messages. A field of `extra` replaces ours; `null` leaves
-/// it out.
+/// Writes the fields of a request before its messages. A field of `extra` replaces ours; `null` removes
+/// it.
 pub(crate) struct Fields<'a> {
     out: String,
     extra: &'a Map<String, Value>,
@@ -16,7 +16,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Begins the object. `reserved` cannot be replaced: what the client reads back follows from it.
+    /// Starts the object. `reserved` fields cannot be replaced: parsing the reply depends on them.
     pub(crate) fn new(request: &'a Request, reserved: &[&str]) -> Result<Self, ModelError> {
         let extra = &request.options.extra;
         if let Some(key) = reserved.iter().find(|key| extra.contains_key(**key)) {
@@ -45,12 +45,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Leaves a field out, whatever was asked for.
+    /// Omits a field, whatever was requested.
     pub(crate) fn leave_out(&mut self, key: &'static str) {
         self.placed.push(key);
     }
 
-    /// Begins a field, whose value is to be written next.
+    /// Starts a field, whose value is written next.
     pub(crate) fn begin(&mut self, key: &str) -> &mut String {
         if !self.out.ends_with('{') {
             self.out.push(',');

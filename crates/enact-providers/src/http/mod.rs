@@ -1,4 +1,4 @@
-//! What the clients of every protocol over HTTP share: the server, one exchange with it, and its
+//! The common part of all HTTP clients: the server, an exchange with it, and its
 //! events.
 
 mod address;

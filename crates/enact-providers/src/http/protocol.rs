@@ -1,4 +1,4 @@
-//! What a protocol over HTTP has to say: how a request is written and how a reply is read.
+//! Protocols over HTTP: how a request is written and how a reply is parsed.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -10,44 +10,44 @@ use serde_json::{Map, Value};
 
 use super::{Address, Client, Exchange};
 
-/// Who is asked. Implemented for what the clients speak; asked by [`Client`].
+/// A protocol, public part. Implemented for the supported protocols; used by [`Client`].
 pub trait Service: Clone + Debug + Send + Sync {
     /// The header that carries the key.
     const KEY_HEADER: HeaderName;
 
-    /// Reads a base URL.
+    /// Parses a base URL.
     fn address(base_url: &str) -> Result<Address, ModelError>;
 
-    /// How errors name what is needed.
+    /// The names to use in errors.
     fn words(&self) -> Words<'_>;
 
-    /// What OpenTelemetry calls who serves the model.
+    /// The provider's name in OpenTelemetry.
     fn provider(&self) -> &str;
 
-    /// What was learnt of a server does not hold for another one.
+    /// Discards what was learned about a server.
     fn forget(&mut self) {}
 }
 
-/// A protocol that is spoken here. Asked by the exchange.
+/// A protocol, private part. Used by the exchange.
 pub trait Protocol: Service + Default + 'static {
-    /// Reads one reply.
+    /// Parses a reply.
     type Decoder: Decode + Default + Send;
 
-    /// Where its provider is, and which path is asked.
+    /// The provider's address, and the path.
     const HOST: &'static str;
-    /// The path behind the base URL.
+    /// The path after the base URL.
     const ENDPOINT: &'static str;
     /// The variable that holds the key.
     const KEY_VARIABLE: &'static str;
     /// The variable that names another address.
     const BASE_URL_VARIABLE: &'static str;
-    /// What stands before the key in its header.
+    /// The prefix of the key in its header.
     const KEY_SCHEME: &'static str;
 
-    /// The whole body of a request, which asks for the delivery that the request wants.
+    /// The body of a request, including the requested delivery.
     fn body(client: &Client<Self>, request: &Request) -> Result<String, ModelError>;
 
-    /// Asks, and reads until the reply begins.
+    /// Sends the request, and reads until the reply starts.
     fn ask<'a>(
         client: &'a Client<Self>,
         request: Request,
@@ -55,24 +55,24 @@ pub trait Protocol: Service + Default + 'static {
         Exchange::begin(client, request)
     }
 
-    /// Adds the headers that each request has.
+    /// Adds the headers of every request.
     fn add_headers(_: &mut HeaderMap) {}
 
     /// A decoder for the reply to this request.
     fn decoder(&self, request: &Request) -> Self::Decoder;
 }
 
-/// What is known of a reply while it is being read.
+/// The state of a reply while it is read.
 #[derive(Debug, Default)]
 pub struct SoFar {
-    /// What can be given already.
+    /// The available chunks.
     pub(crate) ready: VecDeque<Chunk>,
     pub(crate) usage: Option<Usage>,
     pub(crate) finish: Option<FinishReason>,
-    /// Whether the server said that nothing follows.
+    /// Whether the server has reported the end.
     pub(crate) is_done: bool,
     pub(crate) has_events: bool,
-    /// How many bytes are kept that can only be given at the end.
+    /// The number of bytes that are held back until the end.
     pub(crate) kept_bytes: usize,
 }
 
@@ -81,13 +81,13 @@ impl SoFar {
         self.ready.push_back(chunk);
     }
 
-    /// Takes a text, if it says something.
+    /// Adds a text, unless it is empty.
     pub(crate) fn push_text(&mut self, text: Option<String>, chunk: fn(String) -> Chunk) {
         let text = text.filter(|text| !text.is_empty());
         self.ready.extend(text.map(chunk));
     }
 
-    /// Whether the reply is known to be whole, whatever becomes of the connection.
+    /// Whether the reply is known to be complete, whatever happens to the connection.
     pub(super) fn is_whole(&self) -> bool {
         self.is_done || self.finish.is_some()
     }
@@ -106,14 +106,14 @@ impl SoFar {
         decoder.event(data, self)
     }
 
-    /// Gives what can only be given at the end.
+    /// Adds what is only available at the end.
     pub(crate) fn end(&mut self, decoder: impl Decode) {
         let End { fields, has_calls } = decoder.end();
         if !fields.is_empty() {
             self.push(Chunk::Opaque(fields));
         }
         self.ready.extend(self.usage.take().map(Chunk::Usage));
-        // Servers disagree on what to call the end of a turn with calls; the calls decide.
+        // Servers disagree on the finish reason of a turn with calls; the calls decide.
         self.push(Chunk::Finish(match self.finish {
             Some(FinishReason::Length) => FinishReason::Length,
             _ if has_calls => FinishReason::ToolCalls,
@@ -124,41 +124,41 @@ impl SoFar {
 
 /// Turns the events of one reply into chunks.
 pub trait Decode {
-    /// Takes the data of one server-sent event.
+    /// Takes the data of a server-sent event.
     fn event(&mut self, data: &[u8], reply: &mut SoFar) -> Result<(), DecodeError>;
 
-    /// Takes a reply that came as one JSON body.
+    /// Takes a non-streamed reply, as JSON.
     fn whole(&mut self, body: &[u8], reply: &mut SoFar) -> Result<(), DecodeError>;
 
-    /// What was kept until the end.
+    /// What was held back until the end.
     fn end(self) -> End;
 }
 
-/// What is known of a reply at its end.
+/// The end of a reply.
 #[derive(Debug)]
 pub struct End {
-    /// What the provider wants back.
+    /// Data that the provider requires unchanged.
     pub(crate) fields: Map<String, Value>,
     pub(crate) has_calls: bool,
 }
 
-/// Why an event could not be taken.
+/// Why an event is not accepted.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DecodeError {
-    /// The server reports a failure: its error object.
+    /// The server reports an error: its error object.
     Reported(Value),
     /// The provider's filter stopped the reply.
     Filtered,
-    /// It ended too early.
+    /// The reply ended early.
     CutOff,
-    /// Not what the protocol promises, in words.
+    /// A protocol violation, described.
     Malformed(String),
 }
 
 impl DecodeError {
-    /// Not JSON, or not of the right shape.
+    /// Not JSON, or of the wrong shape.
     pub(crate) fn malformed(error: &serde_json::Error) -> Self {
-        // The error's own text may quote the reply; its place says enough.
+        // The error's own text may quote the reply; its position is enough.
         Self::Malformed(format!(
             "{:?} error in JSON at line {} column {}",
             error.classify(),
@@ -167,7 +167,7 @@ impl DecodeError {
         ))
     }
 
-    /// The error in words, about the server that sent the event.
+    /// The error, with the server that sent the event.
     pub(crate) fn told(self, failures: Failures<'_>) -> ModelError {
         match self {
             Self::Reported(report) => failures.reported(&report),

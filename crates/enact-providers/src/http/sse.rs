@@ -1,27 +1,27 @@
-//! Server-sent events, read as they come, wherever the bytes are split.
+//! Parses server-sent events incrementally, wherever the bytes are split.
 
-/// An event longer than any server has reason to send.
+/// A longer event is not plausible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooLong;
 
-/// Takes bytes, gives the data of whole events.
+/// Takes bytes, and returns the data of complete events.
 #[derive(Debug)]
 pub(super) struct SseParser {
-    /// A bound on what a broken server can make us keep.
+    /// Limits how much a broken server can make us store.
     max_event_bytes: usize,
-    /// The line that has not ended yet.
+    /// The incomplete line.
     line: Vec<u8>,
-    /// The data lines of the event that has not ended yet.
+    /// The data lines of the incomplete event.
     data: Vec<u8>,
     has_data: bool,
     /// A carriage return ended the last line, so a line feed now belongs to it.
     after_return: bool,
-    /// A byte order mark can only stand before the first line.
+    /// A byte order mark can only precede the first line.
     is_started: bool,
 }
 
 impl SseParser {
-    /// Takes events of at most this many bytes.
+    /// Limits events to this many bytes.
     pub(super) fn within(max_event_bytes: usize) -> Self {
         Self {
             max_event_bytes,
@@ -33,7 +33,7 @@ impl SseParser {
         }
     }
 
-    /// Reads on. Calls `emit` with the data of each event that is now whole.
+    /// Parses more bytes. Calls `emit` with the data of each complete event.
     pub(super) fn push(
         &mut self,
         mut bytes: &[u8],
@@ -54,7 +54,7 @@ impl SseParser {
                 break;
             };
             let is_event = if self.line.is_empty() {
-                // Almost always: the line came in one piece and is read where it is.
+                // The usual case: the line is complete and is parsed in place.
                 self.end_line(&bytes[..end])
             } else {
                 self.line.extend_from_slice(&bytes[..end]);
@@ -70,7 +70,7 @@ impl SseParser {
         Ok(())
     }
 
-    /// The data of an event that the stream's end left without its empty line. Servers forget it.
+    /// The data of an event that ends with the stream instead of an empty line. Some servers omit it.
     pub(super) fn finish(&mut self) -> Option<Vec<u8>> {
         let is_event = self.end_kept_line() || std::mem::take(&mut self.has_data);
         is_event.then(|| std::mem::take(&mut self.data))
@@ -84,7 +84,7 @@ impl SseParser {
         is_event
     }
 
-    /// Takes a line; says whether it ends an event that has data.
+    /// Parses a line; returns whether it ends an event with data.
     fn end_line(&mut self, mut line: &[u8]) -> bool {
         if !std::mem::replace(&mut self.is_started, true) {
             line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
@@ -96,7 +96,7 @@ impl SseParser {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => (line, &line[..0]),
         };
-        // Comments (`: ping`), `event`, `id` and `retry` say nothing that chat replies need.
+        // Comments (`: ping`), `event`, `id` and `retry` are not needed for replies.
         if field == b"data" {
             let value = value.strip_prefix(b" ").unwrap_or(value);
             if std::mem::replace(&mut self.has_data, true) {

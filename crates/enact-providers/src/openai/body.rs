@@ -1,7 +1,7 @@
-//! Requests in the chat-completions form.
+//! Request bodies in the chat-completions format.
 //!
-//! The body is written by hand for its order: everything but the messages comes first, so a
-//! request for a longer prompt begins, byte for byte, with the request for the shorter one.
+//! The body is written by hand to control its order: everything except the messages comes first, so the
+//! request for a longer prompt starts, byte for byte, with the request for the shorter one.
 
 use std::borrow::Cow;
 
@@ -17,23 +17,23 @@ use enact_core::model::{
 };
 
 const DIALECT: &str = "openai";
-/// Fields that the client depends on: what it reads back follows from them.
+/// Fields that the client depends on for parsing replies.
 const RESERVED: [&str; 3] = ["messages", "stream", "tools"];
-/// What is not given back as it came: it is written already, or other protocols want it, and servers
-/// refuse fields that they do not know.
+/// Fields that are not returned: they are already written, or belong to other protocols, and servers
+/// reject unknown fields.
 const NOT_RETURNED: [&str; 5] = ["role", "content", "tool_calls", "anthropic", "genai"];
 
-/// What differs from server to server.
+/// The differences between servers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape<'a> {
     pub(super) model: &'a str,
-    /// The field that bounds the reply's tokens.
+    /// The field for the token limit.
     pub(super) max_tokens: &'static str,
-    /// Whether a tool has to be called wherever one may be.
+    /// Whether a tool has to be called whenever tools are available.
     pub(super) demands_calls: bool,
-    /// Whether replies come piece by piece even if they may come whole.
+    /// Whether replies are streamed even if that was not requested.
     pub(super) streams: bool,
-    /// What the server refuses.
+    /// What the server rejects.
     pub(super) spared: Spared,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
     let may_stream = !(has_tools && shape.spared.has(Extra::StreamedTools));
     match request.delivery {
         Delivery::Whole if !(shape.streams && may_stream) => {
-            // Servers refuse options of a stream where there is none.
+            // Servers reject stream options without a stream.
             fields.leave_out("stream_options");
         }
         _ => {
@@ -73,7 +73,7 @@ pub(super) fn write_body(shape: Shape<'_>, request: &Request) -> Result<String, 
         ToolChoice::Auto if shape.demands_calls => &ToolChoice::Required,
         choice => choice,
     };
-    // Servers refuse a choice among no tools, and `auto` is what they do unasked.
+    // Servers reject a choice without tools, and `auto` is the default.
     let is_taken = has_tools && !shape.spared.has(Extra::ToolChoice);
     let choice = tool_choice(choice).filter(|_| is_taken);
     fields.put("tool_choice", choice);
@@ -134,7 +134,7 @@ enum Format<'a> {
     JsonSchema {
         name: Cow<'a, str>,
         schema: &'a Value,
-        /// Strict mode takes only a part of JSON Schema and refuses the rest.
+        /// Strict mode supports only a part of JSON Schema and rejects the rest.
         strict: bool,
     },
 }
@@ -219,7 +219,7 @@ struct Arguments<'a> {
     arguments: &'a str,
 }
 
-/// What the provider handed over, except what is written already or not for it.
+/// The data that the provider sent, except what is already written or not meant for it.
 struct HandedBack<'a> {
     fields: Option<&'a Value>,
     left_out: &'a [&'a str],
@@ -257,10 +257,10 @@ fn assistant(text: &str, calls: &[RawCall], opaque: Option<&Value>) -> String {
     })
 }
 
-/// Pictures that tools returned, held back until every result of the turn is written.
+/// Images that tools returned, held back until every result of the turn is written.
 ///
-/// Most servers refuse pictures in tool messages, and all refuse another message between the
-/// results of one turn. A user message behind the last result is what works everywhere.
+/// Most servers reject images in tool messages, and all reject other messages between the results of
+/// one turn. A user message after the last result works everywhere.
 #[derive(Default)]
 struct Pictures {
     pending: Vec<Value>,

@@ -1,4 +1,4 @@
-//! Which piece belongs to which tool call.
+//! Assigns parts to tool calls.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,17 +7,17 @@ use super::decode::text;
 use super::nesting::Nesting;
 use enact_core::model::{Chunk, MAX_CALLS};
 
-/// A piece of a tool call as servers send it.
+/// A part of a tool call.
 #[derive(Debug, Deserialize)]
 pub(super) struct CallDelta {
     index: Option<i64>,
     id: Option<Value>,
     function: Option<FunctionDelta>,
-    /// What some servers want back with the call, such as a signature of the thought behind it.
+    /// Data that some servers require with the call, such as the signature of its thought.
     extra_content: Option<Value>,
 }
 
-/// The part of a piece that says what is called.
+/// The part that names the function.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct FunctionDelta {
     name: Option<Value>,
@@ -25,7 +25,7 @@ pub(super) struct FunctionDelta {
 }
 
 impl CallDelta {
-    /// A piece in the form that came before there were tool calls.
+    /// A part in the format before tool calls existed.
     pub(super) fn legacy(function: FunctionDelta) -> Self {
         Self {
             index: Some(0),
@@ -38,7 +38,7 @@ impl CallDelta {
 
 #[derive(Debug, Default)]
 struct Call {
-    /// The number that the server gave it.
+    /// The index in the server's numbering.
     index: Option<i64>,
     id: Option<String>,
     name: String,
@@ -46,8 +46,8 @@ struct Call {
     extra_content: Option<Value>,
 }
 
-/// The calls of one reply, numbered without gaps in the order in which they began. Beyond
-/// [`MAX_CALLS`] all is one call: the reply is cut off there.
+/// The calls of a reply, numbered without gaps in the order in which they start. Beyond
+/// [`MAX_CALLS`] everything belongs to one call: the reply is cut off there.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     list: Vec<Call>,
@@ -58,7 +58,7 @@ impl Calls {
         self.list.is_empty()
     }
 
-    /// What has to go back with the calls, one object for each, or `None` if nothing has.
+    /// Data to return with the calls, one object for each, or `None` if there is none.
     pub(super) fn extras(self) -> Option<Value> {
         if self.list.iter().all(|call| call.extra_content.is_none()) {
             return None;
@@ -72,7 +72,7 @@ impl Calls {
         Some(extras.collect())
     }
 
-    /// Takes a piece; gives it with the number of its call.
+    /// Takes a part, and returns it with the index of its call.
     pub(super) fn take(&mut self, delta: CallDelta) -> Chunk {
         let function = delta.function.unwrap_or_default();
         let (id, name) = (text(delta.id), text(function.name));
@@ -94,7 +94,7 @@ impl Calls {
             self.list.len() - 1
         });
         let call = &mut self.list[position];
-        // Servers repeat id and name on every piece; each is told once.
+        // Servers repeat id and name in every part; each is reported once.
         let id = id.filter(|_| call.id.is_none());
         call.id = call.id.take().or_else(|| id.clone());
         let name = name.filter(|name| *name != call.name);
@@ -109,7 +109,7 @@ impl Calls {
         }
     }
 
-    /// The call that a piece continues, if it does not begin one.
+    /// The call that a part continues, unless it starts one.
     fn find(&self, index: Option<i64>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
         let is_numbered_so = |call: &Call| index.is_none() || call.index == index;
         if id.is_some()
@@ -121,11 +121,11 @@ impl Calls {
         let position = self.last(is_numbered_so)?;
         let call = &self.list[position];
         let is_new = match name {
-            // The same number with another id: servers that number every call 0.
+            // The same index with another id: some servers number every call 0.
             _ if id.is_some() && call.id.is_some() => true,
             None => false,
-            // Without a number, another name can only be another call; with one, it may be the
-            // rest of a name, unless the call is already complete.
+            // Without an index, another name means another call; with one, it may be the rest of a
+            // name, unless the call is already complete.
             Some(name) => (index.is_none() && name != call.name) || call.arguments.is_complete(),
         };
         (!is_new).then_some(position)

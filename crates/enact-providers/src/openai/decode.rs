@@ -1,4 +1,4 @@
-//! Replies in the chat-completions form, as tolerant as the servers are different.
+//! Parses replies in the chat-completions format, tolerating the differences between servers.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -9,14 +9,14 @@ use super::calls::{CallDelta, Calls, FunctionDelta};
 use crate::http::{Decode, DecodeError, End, SoFar};
 use enact_core::model::{Chunk, FinishReason, Usage};
 
-/// Nearly all values are texts, and anything else where a server has ideas of its own.
+/// Nearly all values are texts; some servers send other types.
 #[derive(Debug, Deserialize)]
 struct Event<'a> {
     choices: Option<Vec<Choice>>,
     #[serde(borrow)]
     usage: Option<&'a RawValue>,
     error: Option<Value>,
-    /// Some servers report a failure without wrapping it.
+    /// Some servers report an error without wrapping it.
     object: Option<Value>,
     message: Option<Value>,
     code: Option<Value>,
@@ -42,13 +42,13 @@ struct Delta {
     function_call: Option<FunctionDelta>,
 }
 
-/// What of its reasoning the model gets back with the next request.
+/// Which of its reasoning is returned to the model with the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Returned {
-    /// What the server hands over for that purpose.
+    /// What the server sends for that purpose.
     #[default]
     Details,
-    /// Also the visible reasoning behind tool calls.
+    /// Also the visible reasoning before tool calls.
     Reasoning,
 }
 
@@ -81,11 +81,11 @@ impl Decoder {
         }
         reply.push_text(reasoning, Chunk::Reasoning);
         match delta.content {
-            // It may come as a list of typed parts.
+            // It may be a list of typed parts.
             Some(Value::Array(parts)) => parts.into_iter().for_each(|part| push_part(part, reply)),
             content => reply.push_text(text(content), Chunk::Text),
         }
-        // A refusal stands in place of the content.
+        // A refusal replaces the content.
         reply.push_text(text(delta.refusal), Chunk::Text);
         for detail in delta.reasoning_details.into_iter().flatten() {
             reply.kept_bytes += merge_detail(&mut self.reasoning_details, detail);
@@ -120,7 +120,7 @@ impl Decode for Decoder {
     }
 
     fn whole(&mut self, data: &[u8], reply: &mut SoFar) -> Result<(), DecodeError> {
-        // Checked once, and not text by text.
+        // Checked once, not text by text.
         let data = str::from_utf8(data)
             .map_err(|_| DecodeError::Malformed("there are bytes that are not UTF-8".into()))?;
         let event: Event =
@@ -137,12 +137,12 @@ impl Decode for Decoder {
                     let error = json!({"message": message, "code": code});
                     Err(DecodeError::Reported(error))
                 }
-                // An event with nothing but a cost, or nothing at all, does no harm.
+                // An event with only usage, or nothing at all, is harmless.
                 _ if !reply.is_done => Ok(()),
                 _ => Err(DecodeError::Malformed("there is no `choices` field".into())),
             };
         };
-        // Only one reply is asked for; a second one would be mixed into the first.
+        // Only one reply is requested; a second one would be mixed into the first.
         let mut first = choices.into_iter();
         let mut first = first
             .by_ref()
@@ -183,7 +183,7 @@ fn push_part(mut part: Value, reply: &mut SoFar) {
     }
 }
 
-/// The text, if it is one and says something.
+/// The text, if it is one and not empty.
 pub(super) fn text(value: Option<Value>) -> Option<String> {
     match value {
         Some(Value::String(text)) if !text.is_empty() => Some(text),
@@ -191,9 +191,9 @@ pub(super) fn text(value: Option<Value>) -> Option<String> {
     }
 }
 
-/// Pieces of one detail carry the same index and type: their texts follow each other, and what
-/// comes late, such as a signature, completes the whole. It is given back as one list.
-/// Says how many bytes there are more.
+/// Parts of a detail have the same index and type: their texts are concatenated, and later fields, such
+/// as a signature, complete it. It is returned as one list. Returns the number of additional
+/// bytes.
 fn merge_detail(known: &mut Vec<Value>, detail: Value) -> usize {
     let key = |value: &Value| (value.get("index").cloned(), value.get("type").cloned());
     let continued = known

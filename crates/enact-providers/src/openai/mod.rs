@@ -1,10 +1,10 @@
-//! A client for every server that speaks OpenAI's chat completions: OpenAI itself, vLLM,
+//! A client for every server with OpenAI's chat completions API: OpenAI itself, vLLM,
 //! llama.cpp, Ollama, LiteLLM, OpenRouter and many more.
 //!
-//! Replies are streamed, or come whole, as the request wants it. A server that ignores the wish and
-//! answers in the other way works as well.
+//! Replies are streamed or not, as requested. Servers that ignore the request and answer in the other
+//! way also work.
 //!
-//! Nothing is retried here: wrap the client in [`Retrying`](enact_core::model::Retrying).
+//! There are no retries: wrap the client in [`Retrying`](enact_core::model::Retrying).
 
 mod body;
 mod calls;
@@ -21,11 +21,11 @@ pub use enact_core::model::Timeouts;
 use enact_core::model::failure::Words;
 use enact_core::model::{Delivery, ModelError, ModelErrorKind, ModelOptions, Request};
 
-/// How many tokens a reply has at most where nobody says it, at other servers than api.openai.com.
+/// The default token limit of a reply, at servers other than api.openai.com.
 pub const DEFAULT_MAX_TOKENS: u32 = 8192;
-/// How servers speak of the bound of a reply when they refuse it.
+/// How servers describe the token limit when they reject it.
 const BOUND_WORDS: [&str; 3] = ["max_tokens", "max_completion_tokens", "completion"];
-/// The fields that bound a reply.
+/// The fields for the token limit.
 const BOUND_FIELDS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 /// A model behind an OpenAI-compatible server.
 ///
@@ -41,29 +41,29 @@ const BOUND_FIELDS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 /// # }
 /// ```
 ///
-/// What goes over the wire:
+/// What is sent:
 ///
-/// - Everything but the messages is written first, in a fixed order: as a prompt grows, each
-///   request begins with the bytes of the one before.
-/// - Fields of [`ModelOptions::extra`](enact_core::model::ModelOptions::extra) replace those of the same name;
-///   `null` leaves a field out, for servers that refuse it. `messages`, `stream` and `tools`
-///   cannot be replaced.
-/// - `max_tokens` is sent as `max_completion_tokens` to api.openai.com, which wants it so.
+/// - Everything except the messages is written first, in a fixed order: as a prompt grows, each request
+///   starts with the bytes of the one before.
+/// - Fields of [`ModelOptions::extra`](enact_core::model::ModelOptions::extra) replace those with the same
+///   name; `null` removes a field, for servers that reject it. `messages`, `stream` and `tools` cannot be
+///   replaced.
+/// - `max_tokens` is sent as `max_completion_tokens` to api.openai.com, which requires that.
 /// - Without [`ModelOptions::max_tokens`](enact_core::model::ModelOptions::max_tokens), a reply has at most
-///   [8192 tokens](DEFAULT_MAX_TOKENS), so that a model that does not stop is stopped. Nothing is sent
+///   [8192 tokens](DEFAULT_MAX_TOKENS), to stop a model that doesn't stop by itself. Nothing is sent
 ///   to api.openai.com: its models stop, and their reasoning would count. See
 ///   [`OpenAi::with_default_max_tokens`].
-/// - A server that says that a bound does not fit into the context, or that it knows no `max_tokens`
-///   that nobody asked for, is asked again without it. So is one that refuses `stream_options`,
-///   `parallel_tool_calls`, `tool_choice`, or to stream replies to requests with tools; the client
-///   remembers that.
-/// - Pictures that tools return travel in a user message behind the results of the turn, because
-///   most servers refuse them in tool messages.
-/// - In earlier calls of the model, arguments that are not a JSON object are sent as `{}` and
-///   names with characters that servers refuse are made acceptable.
+/// - If a server reports that a token limit doesn't fit into the context, or rejects the default
+///   `max_tokens`, the request is sent again without it. The same applies to `stream_options`,
+///   `parallel_tool_calls`, `tool_choice`, and to streaming replies to requests with tools; the client
+///   remembers what a server rejects.
+/// - Images that tools return are sent in a user message after the results of the turn, because
+///   most servers reject them in tool messages.
+/// - In earlier calls of the model, arguments that are not a JSON object are sent as `{}`, and invalid
+///   characters in names are replaced.
 pub type OpenAi = Client<ChatCompletions>;
 
-/// OpenAI's chat completions, and what differs from server to server.
+/// OpenAI's chat completions API, with the differences between servers.
 #[derive(Debug, Clone, Default)]
 pub struct ChatCompletions {
     returned: Returned,
@@ -73,50 +73,50 @@ pub struct ChatCompletions {
     refused: Refused,
 }
 
-/// How long a reply may be where a request does not say it.
+/// The token limit of a reply if the request sets none.
 #[derive(Debug, Clone, Copy, Default)]
 enum Bound {
-    /// As is good for the server.
+    /// The default for the server.
     #[default]
     Usual,
     Set(Option<u32>),
 }
 
 impl OpenAi {
-    /// The same for models that want the reasoning behind their tool calls back, as
-    /// `reasoning_content`: some refuse to go on without it, others refuse a request with it.
+    /// Returns the reasoning before tool calls to the model, as `reasoning_content`: some models require
+    /// it, others reject a request with it.
     #[must_use]
     pub fn with_reasoning_returned(mut self) -> Self {
         self.service.returned = Returned::Reasoning;
         self
     }
 
-    /// The same for small models, which else answer off the top of their heads: wherever a tool may be
-    /// called, one has to be (`tool_choice: required`). Agents commit their outputs by a tool, too. Some
-    /// models write no thoughts then.
+    /// Requires a tool call whenever tools are available (`tool_choice: required`), for small models, which
+    /// otherwise answer without using tools. Agents also commit their outputs with a tool. Some models
+    /// write no thoughts then.
     #[must_use]
     pub fn with_demanded_calls(mut self) -> Self {
         self.service.demands_calls = true;
         self
     }
 
-    /// The same with another bound on replies to requests that set none: [`DEFAULT_MAX_TOKENS`] unless
-    /// told, and none at api.openai.com. `None` sends no bound.
+    /// Sets the token limit of replies to requests that set none. Default: [`DEFAULT_MAX_TOKENS`], and none
+    /// at api.openai.com. `None` sends no limit.
     #[must_use]
     pub fn with_default_max_tokens(mut self, max_tokens: impl Into<Option<u32>>) -> Self {
         self.service.default_max_tokens = Bound::Set(max_tokens.into());
         self
     }
 
-    /// The same with every reply streamed, also where nobody reads along: one that
-    /// [repeats itself](enact_core::model::cut_endless) is then cut off early, not when it is whole.
+    /// Streams every reply, even if that was not requested: a reply that
+    /// [repeats itself](enact_core::model::cut_endless) is then cut off early, not when it is complete.
     #[must_use]
     pub fn with_replies_streamed(mut self) -> Self {
         self.service.streams = true;
         self
     }
 
-    /// OpenAI itself has wishes that other servers have not.
+    /// OpenAI itself has requirements that other servers don't have.
     fn is_at_openai(&self) -> bool {
         let address = self.address.base_url().strip_prefix("https://");
         address.and_then(|rest| rest.split('/').next()) == Some(ChatCompletions::HOST)
@@ -142,7 +142,7 @@ impl OpenAi {
         }
     }
 
-    /// Whether what the server refuses can be left out of the next attempt.
+    /// Whether the rejected part can be left out of the next attempt.
     fn can_spare(&self, error: &ModelError, attempt: &mut Attempt) -> bool {
         if attempt.bound.is_some() && is_bound_refused(error, &attempt.request) {
             attempt.request.options.max_tokens = None;
@@ -173,13 +173,13 @@ impl OpenAi {
     }
 }
 
-/// Whether a server refuses the bound of a reply, and may be asked without it.
+/// Whether a server rejects the token limit, and can be asked without it.
 fn is_bound_refused(error: &ModelError, request: &Request) -> bool {
     let says = error.to_string().to_lowercase();
     let is_about_bound = BOUND_WORDS.iter().any(|word| says.contains(word));
     is_about_bound
         && match error.kind() {
-            // What is left of the context is less than the bound.
+            // The rest of the context is smaller than the limit.
             ModelErrorKind::ContextLength => true,
             ModelErrorKind::InvalidRequest => request.options.max_tokens.is_none(),
             _ => false,
@@ -223,7 +223,7 @@ impl Protocol for ChatCompletions {
         body::write_body(client.shape(), request)
     }
 
-    /// Asks again without a bound or another thing that is refused and can be spared.
+    /// Sends the request again without a rejected part that is dispensable.
     async fn ask(
         client: &Client<Self>,
         request: Request,
@@ -242,10 +242,10 @@ impl Protocol for ChatCompletions {
     }
 }
 
-/// A request, and what of it the server takes.
+/// A request, and what the server accepts of it.
 struct Attempt {
     request: Request,
-    /// The bound of the reply.
+    /// The token limit of the reply.
     bound: Option<u32>,
     spared: Spared,
 }

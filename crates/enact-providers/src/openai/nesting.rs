@@ -1,18 +1,18 @@
-//! Whether JSON that comes in pieces is complete, told without reading it again at each piece.
+//! Tracks whether incremental JSON is complete, without parsing it again for each part.
 
 use serde::de::IgnoredAny;
 
-/// A value that is neither an object nor a list may be complete, too. Longer ones are no arguments.
+/// A value that is neither an object nor a list may also be complete. Longer ones are not arguments.
 const MAX_PLAIN_BYTES: usize = 64;
 
-/// How deep in JSON the last piece ended.
+/// The nesting at the end of the last part.
 #[derive(Debug, Default)]
 pub(super) struct Nesting {
     depth: usize,
     is_in_text: bool,
     is_escaped: bool,
     has_opened: bool,
-    /// What there is as long as nothing was opened.
+    /// The text before anything was opened.
     plain: String,
 }
 
@@ -37,7 +37,7 @@ impl Nesting {
         }
     }
 
-    /// Whether all that was opened is closed.
+    /// Whether everything that was opened is closed.
     pub(super) fn is_complete(&self) -> bool {
         match self.has_opened {
             true => self.depth == 0 && !self.is_in_text,

@@ -1,4 +1,4 @@
-//! What a server refuses of a request although the request can do without it.
+//! Dispensable parts of a request that some servers reject.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::body::Shape;
 use enact_core::model::{Delivery, ModelError, ModelErrorKind, Request, ToolChoice};
 
-/// How an error begins to quote the server.
+/// How an error starts to quote the server.
 const SERVER_SAID: &str = "; the server said: ";
 
-/// Something that can be left out.
+/// A dispensable part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extra {
     StreamOptions,
     ParallelToolCalls,
     ToolChoice,
-    /// That a reply which may hold calls comes piece by piece.
+    /// Streaming a reply that may contain calls.
     StreamedTools,
 }
 
@@ -41,7 +41,7 @@ impl Extra {
         }
     }
 
-    /// Whether a request has it, and nobody asked for it by name.
+    /// Whether a request contains it, and it was not requested explicitly.
     fn is_in(self, shape: Shape<'_>, request: &Request) -> bool {
         let is_streamed = shape.streams || request.delivery == Delivery::Streamed;
         let has_tools = !request.tools.is_empty();
@@ -59,7 +59,7 @@ impl Extra {
             }
     }
 
-    /// Whether a server speaks of it.
+    /// Whether a server mentions it.
     fn is_named(self, said: &str) -> bool {
         match self.field() {
             Some(field) => said.contains(field),
@@ -78,7 +78,7 @@ impl Spared {
     }
 }
 
-/// What the server of a client refused so far. Clones share it.
+/// What the server of a client has rejected so far. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Refused(Arc<AtomicU8>);
 
@@ -87,7 +87,7 @@ impl Refused {
         Spared(self.0.load(Ordering::Relaxed))
     }
 
-    /// Learns from the refusal of a request in this shape; says whether less may be asked for.
+    /// Learns from the rejection of a request in this form; returns whether to ask for less.
     pub(super) fn learn(&self, error: &ModelError, shape: Shape<'_>, request: &Request) -> bool {
         let is_refusal = matches!(
             error.kind(),
@@ -100,7 +100,7 @@ impl Refused {
             return false;
         };
         let mut extras = Extra::ALL.into_iter();
-        // The first that fits: a server that names a field means just that.
+        // The first match: a server that names a field means that field.
         match extras.find(|extra| extra.is_named(said) && extra.is_in(shape, request)) {
             Some(extra) => {
                 self.0.fetch_or(extra.bit(), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Cutting an arrow string into tokens, each with its column.
+//! Splits an arrow string into tokens, each with its column.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -13,13 +13,13 @@ pub(super) enum Token {
     Number(Number),
     Text(String),
     Arrow,
-    /// Any other character that the grammar knows.
+    /// Any other character in the grammar.
     Mark(char),
     End,
 }
 
 impl Token {
-    /// How the token is named in an error.
+    /// The name of the token in an error.
     pub(super) fn shown(&self) -> String {
         match self {
             Token::Word(word) => format!("`{word}`"),
@@ -32,7 +32,7 @@ impl Token {
     }
 }
 
-/// A token and where it starts, counted in characters from 1.
+/// A token and its position, in characters from 1.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
     pub(super) token: Token,
@@ -182,7 +182,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// What comes after a backslash: an escape of JSON, or an apostrophe.
+    /// The character after a backslash: a JSON escape, or an apostrophe.
     fn escape(&mut self) -> Option<char> {
         let first = self.advance()?;
         if first == '\'' {
@@ -193,7 +193,7 @@ impl Lexer<'_> {
         let digits = if first == 'u' { 4 } else { 0 };
         json.extend((0..digits).map_while(|_| self.advance()));
         read(&json).or_else(|| {
-            // Beyond the first 65536 characters JSON writes two escapes for one character.
+            // JSON writes characters beyond the first 65536 as two escapes.
             json.extend((0..digits + 2).map_while(|_| self.advance()));
             read(&json)
         })

@@ -25,10 +25,10 @@ pub(crate) use type_parser::check_type_name;
 use crate::{SignatureError, Type, Types};
 use parser::Parser;
 
-/// How deep types and values may nest, so that a hostile text cannot exhaust the stack.
+/// The maximum nesting of types and values, so that a hostile text can't exhaust the stack.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// A type and nothing else.
+/// Parses a type.
 pub(crate) fn parse_type(text: &str, types: &Types) -> Result<Type, SignatureError> {
     let parse = || {
         let mut parser = Parser::new(text, types)?;

@@ -1,4 +1,4 @@
-//! Fields, sides and the whole signature.
+//! Parses fields, sides and the whole signature.
 
 use super::lexer::{Placed, Token, lex};
 use crate::names::{self, Problem};
@@ -23,7 +23,7 @@ pub(crate) fn parse(source: &str, types: &Types) -> Result<Signature, SignatureE
 pub(super) struct Parser {
     tokens: Vec<Placed>,
     next: usize,
-    /// The types that have a name.
+    /// The named types.
     pub(super) types: Types,
 }
 
@@ -141,7 +141,7 @@ impl Parser {
                 return Err(syntax(message, column));
             }
         };
-        // `my-field` and `a.b` would otherwise be told about a missing comma.
+        // `my-field` and `a.b` would otherwise be reported as a missing comma.
         let rest = match self.peek() {
             Token::Mark(mark @ ('-' | '.')) => Some(mark.to_string()),
             Token::Number(number) => {
@@ -161,7 +161,7 @@ impl Parser {
             .map_or(&Token::End, |placed| &placed.token)
     }
 
-    /// The next token; at the end, the end again and again.
+    /// The next token; the end token repeats.
     pub(super) fn advance(&mut self) -> Token {
         let token = self.peek().clone();
         self.next += 1;
@@ -202,7 +202,7 @@ impl Parser {
         }
     }
 
-    /// Takes `::`.
+    /// Parses `::`.
     pub(super) fn path_separator(&mut self) -> bool {
         let is_colon = |at: usize| {
             self.tokens

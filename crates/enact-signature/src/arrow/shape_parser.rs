@@ -33,7 +33,7 @@ impl Parser {
         Ok(())
     }
 
-    /// What follows `{`.
+    /// Parses what follows `{`.
     pub(super) fn object(&mut self, depth: usize) -> Result<Type, SignatureError> {
         let start = self.column();
         let mut properties: Vec<Property> = Vec::new();
@@ -73,7 +73,7 @@ impl Parser {
         Ok(Property::new(name, ty.or_null(is_optional)))
     }
 
-    /// A type with the range in parentheses that may follow it.
+    /// Parses a type with an optional range in parentheses.
     pub(super) fn ranged(&mut self, ty: Type) -> Result<Type, SignatureError> {
         if *self.peek() != Token::Mark('(') {
             return Ok(ty);
@@ -84,7 +84,7 @@ impl Parser {
         let wanted = format!("`..` in the range, as in `{ty}(1..5)`, `{ty}(1..)` or `{ty}(..5)`");
         self.expect('.', &wanted)?;
         self.expect('.', &wanted)?;
-        // Rust writes a range that includes its end this way.
+        // Rust's syntax for an inclusive range.
         self.take('=');
         let most = self.limit();
         self.expect(')', "`)` after the range")?;

@@ -1,4 +1,4 @@
-//! Types, in the spelling of Python and in that of Rust.
+//! Parses types, in Python and Rust syntax.
 
 use serde_json::Value;
 
@@ -11,11 +11,11 @@ use crate::{Moment, SignatureError, SignatureErrorKind, Type, did_you_mean};
 const ALLOWED: &str = "str, int, float, bool, date, datetime, time, image, any, list[T], \
                        dict[str, T], {name: T}, Literal[\"a\", \"b\"], Optional[T], A | B";
 
-/// Of how many types a named type may be made: one that uses another twice, which uses a third one
+/// The maximum number of types in a named type: one that uses another twice, which uses a third one
 /// twice, grows fast.
 const LARGEST: usize = 1000;
 
-/// What a type name stands for, before its arguments are read.
+/// The meaning of a type name, before its arguments are parsed.
 enum Head {
     Plain(Type),
     List,
@@ -26,7 +26,7 @@ enum Head {
     Null,
 }
 
-/// What types are called, the preferred spelling of each first.
+/// The names of types, the preferred spelling of each first.
 static SPELLINGS: [(Head, &[&str]); 15] = [
     (Head::Plain(Type::Str), &["str", "String", "string"]),
     (
@@ -69,9 +69,9 @@ fn head(name: &str) -> Option<&'static Head> {
 /// A member of a union.
 enum Member {
     Type(Type),
-    /// A value that stands for itself: all of them together are one literal.
+    /// A literal value: all of them together form one literal type.
     Value(Value),
-    /// No type of its own.
+    /// Not a type of its own.
     Null,
 }
 
@@ -130,7 +130,7 @@ impl Parser {
         }
     }
 
-    /// A type without the range that may follow it; none for null.
+    /// A type without its range; none for null.
     fn unlimited(&mut self, depth: usize) -> Result<Option<Type>, SignatureError> {
         if self.take('{') {
             return self.object(depth).map(Some);
@@ -147,7 +147,7 @@ impl Parser {
                 return Err(syntax(message, column));
             }
         };
-        // Of `serde_json::Value` the last part says it all.
+        // The last part of `serde_json::Value` is sufficient.
         while self.path_separator() {
             column = self.column();
             let Token::Word(word) = self.advance() else {
@@ -206,7 +206,7 @@ impl Parser {
         }
     }
 
-    /// The type of a name that was given to it.
+    /// The type with a user-defined name.
     fn named(&self, name: &str, depth: usize, column: usize) -> Result<Type, SignatureError> {
         let Some(ty) = self.types.get(name) else {
             let names = self.types.keys().map(String::as_str);
@@ -275,7 +275,7 @@ impl Parser {
         matches!(self.peek(), Token::Mark('[' | '<'))
     }
 
-    /// Steps into the brackets, and says how they have to close.
+    /// Enters brackets, and returns the closing one.
     fn opening(&mut self) -> char {
         if self.advance() == Token::Mark('<') {
             '>'
@@ -304,7 +304,7 @@ fn no_brackets(name: &str, column: usize) -> SignatureError {
     syntax(format!("`{name}` takes no types in brackets"), column)
 }
 
-/// Refuses names that types cannot be given.
+/// Rejects names that types can't have.
 pub(crate) fn check_type_name(name: &str) -> Result<(), SignatureError> {
     let problem = if head(name).is_some() || name == "type" {
         "is taken by the grammar; choose another name, such as `Person`"

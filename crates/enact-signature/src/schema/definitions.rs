@@ -1,4 +1,4 @@
-//! Writing types as JSON Schema, with the definitions of all of them in one place.
+//! Writes types as JSON Schema, with shared definitions.
 
 use serde_json::{Map, Value, json};
 
@@ -7,14 +7,14 @@ use crate::{Property, SchemaType, Type};
 
 /// The definitions that the schemas of one document share.
 ///
-/// A reference such as `#/$defs/Report` is read from the root of the document, so a schema that is
-/// put inside another has to hand its definitions up; two that differ must not end up under one
+/// A reference such as `#/$defs/Report` is relative to the root of the document, so a schema inside
+/// another has to move its definitions up; two different ones must not end up under the same
 /// name.
 #[derive(Default)]
 pub(crate) struct Definitions(Map<String, Value>);
 
 impl Definitions {
-    /// The schema of a type, to be put somewhere into the document.
+    /// The schema of a type, for use anywhere in the document.
     pub(crate) fn schema_of(&mut self, ty: &Type) -> Value {
         match ty {
             Type::Str => json!({"type": "string"}),
@@ -89,7 +89,7 @@ impl Definitions {
                 own = definitions;
             }
         }
-        // `#` meant this schema; inside a document it would mean the document.
+        // `#` refers to this schema; inside a document it would refer to the document.
         let refers_to_itself = |schema: &Value| references(schema).iter().any(|r| r == "#");
         if refers_to_itself(&body) || own.values().any(refers_to_itself) {
             let name = fresh(&known.name.replace('/', "_"), |name| own.contains_key(name));
@@ -120,8 +120,8 @@ impl Definitions {
         body
     }
 
-    /// New names for those definitions whose name stands for something else already, and for those
-    /// that are changed by such a renaming.
+    /// New names for definitions whose name is already taken by another one, and for those changed by such
+    /// a renaming.
     fn renamed(&self, own: &Map<String, Value>) -> std::collections::BTreeMap<String, String> {
         let mut renamed = std::collections::BTreeMap::new();
         loop {
@@ -157,7 +157,7 @@ fn fresh(wanted: &str, taken: impl Fn(&str) -> bool) -> String {
     name
 }
 
-/// A picture as the library writes it.
+/// An image in the form of the library.
 fn image() -> Value {
     let one = |name: &str| {
         json!({
@@ -178,7 +178,7 @@ fn image() -> Value {
 }
 
 fn literal(values: &[Value]) -> Value {
-    // Some providers refuse an enumeration without a type.
+    // Some providers reject an enumeration without a type.
     let kind = |value: &Value| match value {
         Value::String(_) => Some("string"),
         Value::Bool(_) => Some("boolean"),

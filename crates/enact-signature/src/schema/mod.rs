@@ -1,4 +1,4 @@
-//! Types as JSON Schema, and back.
+//! Converts types to JSON Schema, and back.
 
 mod definitions;
 mod read;
@@ -10,7 +10,7 @@ pub use trim::trim_schema;
 
 use serde_json::{Map, Value};
 
-/// Where references to shared definitions point.
+/// The path of shared definitions.
 const DEFINITIONS: &str = "$defs";
 
 /// The name in `#/$defs/name`.
@@ -20,9 +20,9 @@ fn definition_name(reference: &str) -> Option<&str> {
         .filter(|name| !name.contains('/'))
 }
 
-/// Calls `visit` on the keywords of every schema in a document, the outer ones first.
+/// Calls `visit` on the keywords of every schema in a document, outer ones first.
 ///
-/// Values that only look like schemas (defaults, constants, examples) are left alone.
+/// Values that only look like schemas (defaults, constants, examples) are skipped.
 fn visit_schemas(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Value>)) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(|item| visit_schemas(item, visit)),
@@ -46,7 +46,7 @@ fn visit_schemas(schema: &mut Value, visit: &mut impl FnMut(&mut Map<String, Val
     }
 }
 
-/// Calls `visit` on every `$ref` of a schema, so that it can be collected or changed.
+/// Calls `visit` on every `$ref` of a schema, to collect or change it.
 fn visit_references(schema: &mut Value, visit: &mut impl FnMut(&mut String)) {
     visit_schemas(schema, &mut |object| {
         if let Some(Value::String(reference)) = object.get_mut("$ref") {
@@ -64,7 +64,7 @@ fn references(schema: &Value) -> Vec<String> {
     found
 }
 
-/// The definitions that a schema needs, directly or through others, in the order of `all`.
+/// The definitions that a schema needs, directly or indirectly, in the order of `all`.
 fn reachable(schema: &Value, all: &Map<String, Value>) -> Map<String, Value> {
     let mut needed: Vec<String> = Vec::new();
     let mut open = references(schema);

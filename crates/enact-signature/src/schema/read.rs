@@ -1,4 +1,4 @@
-//! Reading a type from its JSON Schema.
+//! Reads a type from its JSON Schema.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::{DEFINITIONS, definition_name, reachable, references};
 use crate::arrow::MAX_DEPTH;
 use crate::{Moment, Property, Type, ranged};
 
-/// What a schema may say without changing which values it allows.
+/// Keywords that don't affect which values are allowed.
 const ANNOTATIONS: [&str; 9] = [
     "$schema",
     "$comment",
@@ -26,7 +26,7 @@ pub(crate) fn read(schema: &Value) -> Type {
         .and_then(Value::as_object)
         .unwrap_or(&empty);
     let reader = Reader { definitions };
-    // A reference to the root has a meaning only while the root stays whole.
+    // A reference to the root is only valid as long as the root stays whole.
     if references(schema).iter().any(|reference| reference == "#") {
         return reader.keep(schema, None);
     }
@@ -51,7 +51,7 @@ impl Reader<'_> {
             .unwrap_or_else(|| self.keep(schema, name))
     }
 
-    /// The plain type that says all that the schema says, if there is one.
+    /// The plain type that is equivalent to the schema, if there is one.
     fn simple(&self, object: &Map<String, Value>, depth: usize) -> Option<Type> {
         let only = |allowed: &[&str]| {
             object
@@ -124,8 +124,8 @@ impl Reader<'_> {
         }
     }
 
-    /// An object with named properties; or a picture. One that has a name of its own keeps it, and
-    /// so does one whose properties may be null but not missing, or the other way round.
+    /// An object with named properties, or an image. An object with a name of its own keeps it, and so
+    /// does one whose properties can be null but not missing, or vice versa.
     fn object(
         &self,
         object: &Map<String, Value>,
@@ -168,8 +168,8 @@ impl Reader<'_> {
         has_all.then(|| Type::object(read).ok()).flatten()
     }
 
-    /// `"type": ["string", "null"]`: each kind on its own, under the same other keywords (which
-    /// speak of one kind each, so they do no harm beside another only if that is null).
+    /// `"type": ["string", "null"]`: each kind separately, with the same other keywords (which apply to one
+    /// kind each, so they only do no harm beside another kind if that is null).
     fn one_of_kinds(
         &self,
         object: &Map<String, Value>,
@@ -214,14 +214,14 @@ impl Reader<'_> {
     fn referenced(&self, reference: &str, depth: usize) -> Option<Type> {
         let name = definition_name(reference)?;
         let definition = self.definitions.get(name)?;
-        // A definition that leads back to itself can only be kept as a reference.
+        // A recursive definition can only be kept as a reference.
         if reachable(definition, self.definitions).contains_key(name) {
             return None;
         }
         Some(self.read(definition, Some(name), depth - 1))
     }
 
-    /// The schema as it is, with those definitions it needs.
+    /// The unchanged schema, with the definitions that it needs.
     fn keep(&self, schema: &Value, name: Option<&str>) -> Type {
         let name = name.map_or_else(|| name_of(schema), str::to_owned);
         let mut kept = schema.clone();
@@ -237,7 +237,7 @@ impl Reader<'_> {
     }
 }
 
-/// The type with the limits that a schema gives.
+/// The type with the limits in a schema.
 fn limited(ty: Type, schema: &Map<String, Value>) -> Option<Type> {
     let (least, most) = ranged::keywords(&ty)?;
     let limit = |keyword: &str| match schema.get(keyword) {
@@ -251,7 +251,7 @@ fn limited(ty: Type, schema: &Map<String, Value>) -> Option<Type> {
     }
 }
 
-/// What the library calls an image has these two properties, and no other object of it has.
+/// An image of the library has these two properties, unlike its other objects.
 fn is_image(properties: &Map<String, Value>) -> bool {
     let source = properties.get("source");
     let is_source = source.is_some_and(|source| {
@@ -260,7 +260,7 @@ fn is_image(properties: &Map<String, Value>) -> bool {
     is_source && properties.len() == 2 && properties.contains_key("media_type")
 }
 
-/// Null among the values is what `Optional` says.
+/// Null among the values is expressed by `Optional`.
 fn enumeration(values: &[Value]) -> Option<Type> {
     let (nulls, values): (Vec<&Value>, Vec<&Value>) =
         values.iter().partition(|value| value.is_null());
@@ -272,7 +272,7 @@ fn enumeration(values: &[Value]) -> Option<Type> {
     Some(literal.or_null(!nulls.is_empty()))
 }
 
-/// The widths of Rust's integers are not kept, but a range that was asked for must not be lost.
+/// The widths of Rust's integers are not kept, but an explicit range must not be lost.
 fn has_the_range_of_its_format(object: &Map<String, Value>) -> bool {
     let format = object
         .get("format")
@@ -282,7 +282,7 @@ fn has_the_range_of_its_format(object: &Map<String, Value>) -> bool {
     let Some(bits) = format.trim_start_matches('u').strip_prefix("int") else {
         return false;
     };
-    // Plain `int` and `uint` are as wide as the machine, and come without bounds of width.
+    // Plain `int` and `uint` have the machine's width, and no bounds.
     let bits: Option<i32> = bits.parse().ok();
     let (lowest, highest) = if signed {
         (

@@ -1,14 +1,14 @@
-//! What only costs tokens in a schema.
+//! Removes the parts of a schema that only cost tokens.
 
 use serde_json::Value;
 
 use super::visit_schemas;
 
-/// Removes from a schema what tells a model nothing: `$schema`, the titles of types, and the
-/// number formats that JSON Schema does not know (`int64`, `double`).
+/// Removes parts of a schema that are useless to a model: `$schema`, the titles of types, and number
+/// formats unknown to JSON Schema (`int64`, `double`).
 ///
 /// Read a [`Type`](crate::Type) from a schema before trimming it: titles name types, and formats
-/// tell the range of an integer from one that was asked for.
+/// distinguish the range of an integer type from an explicit range.
 pub fn trim_schema(schema: &mut Value) {
     visit_schemas(schema, &mut |object| {
         object.shift_remove("$schema");

@@ -2,7 +2,7 @@
 
 use super::number::{Number, Outcome, apply, finite};
 
-/// What may be called, for the message about anything else.
+/// The functions, for the message about any other name.
 const FUNCTIONS: &str = "sqrt abs min max round floor ceil ln log exp sin cos tan";
 
 /// The value of a constant.
@@ -70,6 +70,6 @@ fn round_to(number: Number, digits: Number) -> Outcome {
     };
     let scale = 10_f64.powi(i32::try_from(digits).unwrap_or_default());
     let scaled = (x * scale).round() / scale;
-    // A number too large to be scaled has no digits to round away.
+    // A number too large to be scaled has no digits to round.
     Ok(Number::Real(if scaled.is_finite() { scaled } else { x }))
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use enact_core::tool::{FnTool, ToolError};
 
-/// The longest expression, in characters.
+/// The maximum length of an expression, in characters.
 const MAX_LENGTH: usize = 1_000;
 
 #[derive(Deserialize, JsonSchema)]
@@ -39,9 +39,9 @@ pub fn calculator() -> FnTool {
 
 /// The value of an arithmetic expression, as a JSON number.
 ///
-/// Integers are exact and stay integers; one that JSON numbers cannot hold is given as text. Other
-/// results have 15 significant digits. `%` takes the sign of the divisor, and `^` binds tighter
-/// than a minus before it.
+/// Integers are exact and stay integers; one that JSON numbers can't represent is returned as text. Other
+/// results have 15 significant digits. `%` has the sign of the divisor, and `^` binds tighter
+/// than a preceding minus.
 ///
 /// ```
 /// use enact::tool::builtin::evaluate;
@@ -59,7 +59,7 @@ pub fn evaluate(expression: &str) -> Result<Value, CalculatorError> {
     Ok(parser::evaluate(expression)?.into_json())
 }
 
-/// An expression that has no value.
+/// An expression without a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("position {position}: {message}")]
 pub struct CalculatorError {
@@ -75,7 +75,7 @@ impl CalculatorError {
         }
     }
 
-    /// Where in the expression, counted in characters from 1.
+    /// The position in the expression, in characters from 1.
     pub fn position(&self) -> usize {
         self.position
     }

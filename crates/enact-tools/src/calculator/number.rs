@@ -13,7 +13,7 @@ pub(super) enum Number {
 
 use Number::{Integer, Real};
 
-/// A number, or what has none.
+/// A number, or an error.
 pub(super) type Outcome = Result<Number, String>;
 
 impl Number {
@@ -32,11 +32,11 @@ impl Number {
         }
     }
 
-    /// The number as JSON: an integer if it is whole, else rounded to the digits that it has.
+    /// The number as JSON: an integer if it is whole, otherwise rounded to its precision.
     pub(super) fn into_json(self) -> Value {
         let value = match self {
             Integer(_) => self,
-            // Sums of decimal fractions carry noise in the 16th digit; spreadsheets drop it, too.
+            // Sums of decimal fractions have noise in the 16th digit; spreadsheets drop it too.
             Real(value) => whole(format!("{value:.14e}").parse().unwrap_or(value)),
         };
         match value {
@@ -47,7 +47,7 @@ impl Number {
     }
 }
 
-/// What an operator makes of two numbers.
+/// The result of an operator.
 pub(super) fn apply(operator: char, left: Number, right: Number) -> Outcome {
     let (a, b) = (left.real(), right.real());
     match (operator, left, right) {
@@ -59,7 +59,7 @@ pub(super) fn apply(operator: char, left: Number, right: Number) -> Outcome {
         ('*', Integer(a), Integer(b)) => exact(a.checked_mul(b)),
         ('/', Integer(a), Integer(b)) if a.checked_rem(b) == Some(0) => exact(a.checked_div(b)),
         ('%', Integer(a), Integer(b)) => {
-            // The only overflow is that of the smallest integer by -1, which leaves nothing.
+            // The only overflow is the smallest integer divided by -1, which leaves no remainder.
             let rest = a.checked_rem(b).unwrap_or(0);
             let differs = rest != 0 && (rest < 0) != (b < 0);
             Ok(Integer(if differs { rest + b } else { rest }))
@@ -83,7 +83,7 @@ pub(super) fn apply(operator: char, left: Number, right: Number) -> Outcome {
     }
 }
 
-/// A real result, unless it went beyond what can be held.
+/// A real result, unless it is out of range.
 pub(super) fn finite(value: f64) -> Outcome {
     let problem = || "the result is too large".to_owned();
     value.is_finite().then_some(Real(value)).ok_or_else(problem)

@@ -1,12 +1,12 @@
-//! Evaluates while it reads: by the strength with which operators bind.
+//! Evaluates while parsing, by the precedence of operators.
 
 use super::CalculatorError;
 use super::function;
 use super::number::{Number, apply};
 
-/// How deep parentheses, signs and operators may nest.
+/// The maximum nesting of parentheses, signs and operators.
 const MAX_DEPTH: usize = 128;
-/// How strongly a sign binds: less than a power, more than a product.
+/// The precedence of a sign: below a power, above a product.
 const SIGN: u8 = 5;
 
 type Parsed = Result<Number, CalculatorError>;
@@ -32,13 +32,13 @@ pub(super) fn evaluate(expression: &str) -> Parsed {
 
 struct Parser {
     text: Vec<char>,
-    /// Behind what was read, and behind the spaces there once `peek` was asked.
+    /// The position after what was read, including white space after `peek`.
     at: usize,
     depth: usize,
 }
 
 impl Parser {
-    /// The next character that is no space.
+    /// The next character that is not white space.
     fn peek(&mut self) -> Option<char> {
         let is_space = |c: &&char| c.is_whitespace();
         self.at += self.text[self.at..].iter().take_while(is_space).count();
@@ -49,7 +49,7 @@ impl Parser {
         CalculatorError::new(message, self.at + 1)
     }
 
-    /// Reads characters for as long as they fit.
+    /// Reads characters while they match.
     fn word(&mut self, fits: impl Fn(char) -> bool) -> String {
         let word: String = self.text[self.at..]
             .iter()
@@ -60,14 +60,14 @@ impl Parser {
         word
     }
 
-    /// The operator that comes next, how strongly it binds to its left and to its right, and how many
-    /// characters it has.
+    /// The next operator, its precedence to the left and to the right, and its length in
+    /// characters.
     fn operator(&mut self) -> Option<(char, u8, u8, usize)> {
         let next = self.peek()?;
         let is_twice = self.text.get(self.at + 1) == Some(&next);
         Some(match next {
             '+' => ('+', 1, 2, 1),
-            // Models copy typographic signs from the texts they read.
+            // Models copy typographic signs from texts.
             '-' | '−' => ('-', 1, 2, 1),
             '*' if is_twice => ('^', 6, SIGN, 2),
             '^' => ('^', 6, SIGN, 1),
@@ -78,7 +78,7 @@ impl Parser {
         })
     }
 
-    /// Reads operands and operators that bind at least this strongly.
+    /// Reads operands and operators with at least this precedence.
     fn expression(&mut self, least: u8) -> Parsed {
         if self.depth == MAX_DEPTH {
             return Err(self.fail("the expression is nested too deeply"));

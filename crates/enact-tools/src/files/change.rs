@@ -1,4 +1,4 @@
-//! What a call would make of a file.
+//! Previews the change that a call makes to a file.
 
 use std::path::Path;
 
@@ -11,23 +11,23 @@ use super::folder::{Folder, relative, shown};
 use super::read::text;
 use super::{AppendArgs, EditArgs, WriteArgs};
 
-/// The largest file that is edited or compared.
+/// The maximum size of a file to edit or compare.
 pub(super) const MAX_BYTES: u64 = 8 * 1024 * 1024;
 
-/// A file before and after a call of `write_file`, `append_file` or `edit_file`, for whoever decides
-/// on it.
+/// A file before and after a call of `write_file`, `append_file` or `edit_file`, for the person who
+/// decides on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileChange {
-    /// The path, as the call names it.
+    /// The path, as in the call.
     pub path: String,
-    /// What the file holds now; none if there is no file yet.
+    /// The current content; none if the file doesn't exist.
     pub before: Option<String>,
-    /// What it will hold.
+    /// The new content.
     pub after: String,
 }
 
-/// The change that a call would make; none if the tool changes no file.
+/// The change that a call would make; none if the tool changes no files.
 pub(super) fn of(
     folder: &Folder,
     tool: &str,
@@ -65,7 +65,7 @@ fn read<T: DeserializeOwned>(args: &Values) -> Result<T, ToolError> {
     serde_json::from_value(args).map_err(|error| ToolError::new(error.to_string()))
 }
 
-/// The text of a file, if there is one.
+/// The text of a file, if it exists.
 fn existing(folder: &Folder, path: &str) -> Result<Option<String>, ToolError> {
     let path = relative(path)?;
     match folder.dir.metadata(&path) {
@@ -74,7 +74,7 @@ fn existing(folder: &Folder, path: &str) -> Result<Option<String>, ToolError> {
     }
 }
 
-/// The text with the one place replaced.
+/// The text with the only match replaced.
 pub(super) fn edited(before: &str, args: &EditArgs) -> Result<String, ToolError> {
     let (old, path) = (&args.old_text, shown(Path::new(&args.path)));
     let refused = |message: String| Err(ToolError::new(message));
@@ -84,7 +84,7 @@ pub(super) fn edited(before: &str, args: &EditArgs) -> Result<String, ToolError>
     if *old == args.new_text {
         return refused("`old_text` and `new_text` are the same: nothing would change".into());
     }
-    // Places that overlap count: which of them is meant is not known.
+    // Overlapping matches count: it is unclear which one is meant.
     let places = before.char_indices();
     let count = places
         .filter(|(at, _)| before[*at..].starts_with(old.as_str()))

@@ -1,4 +1,4 @@
-//! The folder's handle, and what is told when it refuses.
+//! The handle of the directory, and its errors.
 
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
@@ -7,24 +7,24 @@ use cap_std::fs::{Dir, File, Metadata};
 
 use enact_core::tool::ToolError;
 
-/// The most characters of a path that a message repeats.
+/// The maximum length of a path in a message.
 const SHOWN: usize = 120;
 
-/// A folder that cannot be left.
+/// A directory that tools can't leave.
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) dir: Dir,
 }
 
 impl Folder {
-    /// What is at a path, symbolic links followed.
+    /// The metadata of a path, following symbolic links.
     pub(super) fn metadata(&self, path: &Path) -> Result<Metadata, ToolError> {
         self.dir
             .metadata(path)
             .map_err(|error| refusal(path, &error))
     }
 
-    /// The bytes of a file, unless there are more than `limit`.
+    /// The bytes of a file, unless it is larger than `limit`.
     pub(super) fn bytes(&self, path: &Path, limit: u64) -> Result<Vec<u8>, ToolError> {
         let metadata = self.metadata(path)?;
         if metadata.is_dir() {
@@ -33,7 +33,7 @@ impl Folder {
                 "`{shown}` is a folder: use `list_files` to see what is in it"
             )));
         }
-        // A pipe or a device would never end.
+        // A pipe or a device may never end.
         if !metadata.is_file() {
             return Err(ToolError::new(format!("`{}` is not a file", shown(path))));
         }
@@ -50,14 +50,14 @@ impl Folder {
     }
 }
 
-/// The size was asked before, but a file may grow while it is read.
+/// The size was checked before, but a file may grow while it is read.
 fn read_within(file: File, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 
-/// A path as the model wrote it, without what would make it point elsewhere by mistake.
+/// A path as the model wrote it, without parts that would accidentally point elsewhere.
 pub(super) fn relative(path: &str) -> Result<PathBuf, ToolError> {
     let trimmed = path.trim();
     if trimmed.contains('\0') {
@@ -76,10 +76,10 @@ pub(super) fn relative(path: &str) -> Result<PathBuf, ToolError> {
     Ok(path.to_owned())
 }
 
-/// Why a path was refused, in words that help and name nothing outside the folder.
+/// Why a path was rejected, with a helpful message that names nothing outside the directory.
 pub(super) fn refusal(path: &Path, error: &io::Error) -> ToolError {
     let path = shown(path);
-    // A refused escape comes with no system error of its own.
+    // A rejected escape has no system error of its own.
     let is_escape =
         error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
     ToolError::new(match error.kind() {
@@ -96,7 +96,7 @@ pub(super) fn refusal(path: &Path, error: &io::Error) -> ToolError {
     })
 }
 
-/// A path for people and models, bounded.
+/// A path for messages, truncated.
 pub(super) fn shown(path: &Path) -> String {
     let text = path.to_string_lossy();
     let text = text.replace('\\', "/");

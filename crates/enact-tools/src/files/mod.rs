@@ -1,8 +1,8 @@
-//! Files, confined to one folder.
+//! File tools, confined to a directory.
 //!
-//! Every access goes through a handle of the folder, so that no path leads out of it: not by
-//! `..`, not by an absolute path and not by a symbolic link. What the model is told never holds
-//! the folder's own path.
+//! All access goes through a handle of the directory, so that no path leads out of it: not by `..`, not by
+//! an absolute path and not by a symbolic link. The model never sees the path of the directory
+//! itself.
 
 mod change;
 mod folder;
@@ -27,13 +27,13 @@ use super::off_thread;
 use enact_core::signature::Values;
 use enact_core::tool::{FnTool, ToolContext, ToolError, Tools};
 
-/// A folder that an agent may work in.
+/// A directory in which an agent can work.
 #[derive(Debug, Clone)]
 pub struct Files {
     folder: Arc<Folder>,
 }
 
-/// A folder that cannot be opened.
+/// A directory that cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[error("the folder `{}` cannot be opened: {source}", folder.display())]
 pub struct FilesError {
@@ -100,7 +100,7 @@ struct EditArgs {
 }
 
 impl Files {
-    /// Opens a folder for an agent to work in.
+    /// Opens a directory.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self, FilesError> {
         let path = folder.as_ref();
         match Dir::open_ambient_dir(path, ambient_authority()) {
@@ -114,8 +114,8 @@ impl Files {
         }
     }
 
-    /// All tools: `list_files`, `read_file`, `search_files`, and those that ask a person first,
-    /// `write_file`, `append_file` and `edit_file`.
+    /// All file tools: `list_files`, `read_file`, `search_files`, and `write_file`, `append_file` and
+    /// `edit_file`, which ask a person first.
     pub fn tools(&self) -> Tools {
         self.reading_tools()
             .with(self.write_file())
@@ -123,7 +123,7 @@ impl Files {
             .with(self.edit_file())
     }
 
-    /// The tools that change nothing.
+    /// The read-only tools.
     pub fn reading_tools(&self) -> Tools {
         Tools::new()
             .with(self.list_files())
@@ -131,7 +131,7 @@ impl Files {
             .with(self.search_files())
     }
 
-    /// The tool `list_files`: the names in a folder.
+    /// The tool `list_files`: lists a directory.
     pub fn list_files(&self) -> FnTool {
         self.tool(
             "list_files",
@@ -141,7 +141,7 @@ impl Files {
         .read_only()
     }
 
-    /// The tool `read_file`: the lines of a text file.
+    /// The tool `read_file`: reads lines of a text file.
     pub fn read_file(&self) -> FnTool {
         self.tool(
             "read_file",
@@ -154,7 +154,7 @@ impl Files {
         .read_only()
     }
 
-    /// The tool `search_files`: the lines that hold a text.
+    /// The tool `search_files`: finds the lines that contain a text.
     pub fn search_files(&self) -> FnTool {
         self.tool(
             "search_files",
@@ -172,7 +172,7 @@ impl Files {
         .read_only()
     }
 
-    /// The tool `write_file`: makes or replaces a file, after a person agreed.
+    /// The tool `write_file`: creates or replaces a file, after a person approves.
     pub fn write_file(&self) -> FnTool {
         self.tool(
             "write_file",
@@ -183,7 +183,7 @@ impl Files {
         .serial()
     }
 
-    /// The tool `append_file`: adds to the end of a file, after a person agreed.
+    /// The tool `append_file`: appends to a file, after a person approves.
     pub fn append_file(&self) -> FnTool {
         self.tool(
             "append_file",
@@ -195,7 +195,7 @@ impl Files {
         .serial()
     }
 
-    /// The tool `edit_file`: replaces a text that a file holds once, after a person agreed.
+    /// The tool `edit_file`: replaces a text that occurs once in a file, after a person approves.
     pub fn edit_file(&self) -> FnTool {
         self.tool(
             "edit_file",
@@ -206,12 +206,12 @@ impl Files {
         .serial()
     }
 
-    /// What a call of `write_file`, `append_file` or `edit_file` with these arguments would make of
-    /// its file, so that a person can be shown a diff. `None` for other tools. Reads the file, and
-    /// changes nothing.
+    /// The change that a call of `write_file`, `append_file` or `edit_file` with these arguments would make,
+    /// so that a person can be shown a diff. `None` for other tools. Reads the file, and changes
+    /// nothing.
     ///
     /// # Errors
-    /// When the call would fail, or the file is no text.
+    /// If the call would fail, or the file is not text.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

@@ -6,14 +6,14 @@ use super::folder::{Folder, relative, shown};
 use enact_core::model::Secrets;
 use enact_core::tool::ToolError;
 
-/// The largest file that is opened.
+/// The maximum size of a file.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
-/// The most lines in one result.
+/// The maximum number of lines in a result.
 const MAX_LINES: usize = 400;
-/// The most characters in one result.
+/// The maximum number of characters in a result.
 const MAX_CHARACTERS: usize = 40_000;
 
-/// Lines of a text file without secrets, with a note when there are more.
+/// Lines of a text file without secrets, with a note if there are more.
 pub(super) fn lines(
     folder: &Folder,
     path: &str,
@@ -23,7 +23,7 @@ pub(super) fn lines(
 ) -> Result<String, ToolError> {
     let path = relative(path)?;
     let text = text(folder, &path, MAX_BYTES)?;
-    // Before the lines are counted: a secret may be longer than what is shown of it.
+    // Before lines are counted: a secret may be longer than what is shown of it.
     let text = secrets.redact(&text);
     let first = from_line.unwrap_or(1).max(1);
     let wanted = max_lines.unwrap_or(MAX_LINES).clamp(1, MAX_LINES);
@@ -39,7 +39,7 @@ pub(super) fn lines(
     for line in text.split_inclusive('\n').skip(first - 1).take(wanted) {
         let room = MAX_CHARACTERS.saturating_sub(result.chars().count());
         if line.chars().count() > room {
-            // A line that alone is too long is cut; any other waits for the next call.
+            // A single line that is too long is truncated; other lines wait for the next call.
             if last < first {
                 result.extend(line.chars().take(room));
                 last += 1;

@@ -7,18 +7,18 @@ use super::read;
 use super::walk::{Kind, entries};
 use enact_core::tool::{ToolContext, ToolError};
 
-/// The most lines in one result.
+/// The maximum number of lines in a result.
 const MAX_MATCHES: usize = 100;
-/// The most files that one search opens.
+/// The maximum number of files per search.
 const MAX_FILES: usize = 5_000;
-/// The largest file that is searched.
+/// The maximum size of a file.
 const MAX_BYTES: u64 = 2 * 1024 * 1024;
-/// The most characters of a line that a result repeats.
+/// The maximum number of characters of a line in a result.
 const MAX_CHARACTERS: usize = 200;
-/// How deep folders are searched.
+/// The maximum depth of directories.
 const MAX_DEPTH: usize = 32;
 
-/// Whether upper and lower case differ.
+/// Whether case matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
     Differs,
@@ -32,12 +32,12 @@ struct Search<'a> {
     context: &'a ToolContext,
     found: Vec<String>,
     opened: usize,
-    /// Why the search ended before its end, if it did.
+    /// Why the search ended early, if it did.
     stopped: Option<String>,
 }
 
-/// The lines that hold a text, as `file:line: text`, and a last item that says so when the search
-/// did not come to its end.
+/// The lines that contain a text, as `file:line: text`, and a last item that says if the search is
+/// incomplete.
 pub(super) fn find(
     folder: &Folder,
     path: &str,
@@ -62,8 +62,8 @@ pub(super) fn find(
         stopped: None,
     };
     if folder.metadata(&path)?.is_dir() {
-        // Named errors only for the folder that was asked for: below it, what cannot be opened
-        // is passed over.
+        // Errors are only reported for the requested directory: below it, what can't be opened is
+        // skipped.
         entries(folder, &path).map_err(|error| refusal(&path, &error))?;
         search.walk(&path, 0);
     } else {
@@ -88,7 +88,7 @@ impl Search<'_> {
             }
             let below = below(path, &name);
             match kind {
-                // Hidden folders hold bookkeeping, such as all earlier versions of the files.
+                // Hidden directories contain metadata, such as all earlier versions of the files.
                 Kind::Folder if name.starts_with('.') || depth == MAX_DEPTH => {}
                 Kind::Folder => self.walk(&below, depth + 1),
                 Kind::File => self.file(&below),
@@ -111,10 +111,10 @@ impl Search<'_> {
     }
 
     fn lines(&mut self, path: &Path, text: &str) {
-        // Before anything is cut, and before it is searched: a search must not tell what is in a
+        // Before anything is truncated or searched: a search must not reveal the contents of a
         // secret.
         let text = &*self.context.redact(text);
-        // Whole, however long it is: nobody can open half a path.
+        // In full, however long it is: part of a path can't be opened.
         let file = path.to_string_lossy().replace('\\', "/");
         for (number, line) in (1..).zip(text.lines()) {
             let is_match = match self.case {

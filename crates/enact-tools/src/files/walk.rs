@@ -1,4 +1,4 @@
-//! What is in a folder.
+//! Lists directories.
 
 use std::io;
 use std::path::Path;
@@ -8,10 +8,10 @@ use cap_std::fs::DirEntry;
 use super::folder::{Folder, refusal, relative, shown};
 use enact_core::tool::ToolError;
 
-/// The most names in one result.
+/// The maximum number of names in a result.
 const MAX_NAMES: usize = 500;
 
-/// The names in a folder, in order; those of folders end with `/`.
+/// The names in a directory, in order; those of directories end with `/`.
 pub(super) fn list(folder: &Folder, path: &str) -> Result<Vec<String>, ToolError> {
     let path = relative(path)?;
     if folder.metadata(&path)?.is_file() {
@@ -40,11 +40,11 @@ pub(super) fn list(folder: &Folder, path: &str) -> Result<Vec<String>, ToolError
 pub(super) enum Kind {
     File,
     Folder,
-    /// A symbolic link, a pipe, a device: never walked into.
+    /// A symbolic link, a pipe, a device: never entered.
     Other,
 }
 
-/// The entries of a folder by name, in order.
+/// The entries of a directory by name, in order.
 pub(super) fn entries(folder: &Folder, path: &Path) -> io::Result<Vec<(String, Kind)>> {
     let mut entries = Vec::new();
     for entry in folder.dir.read_dir(path)? {

@@ -11,17 +11,17 @@ use super::folder::{Folder, refusal, relative, shown};
 use super::read::text;
 use enact_core::tool::ToolError;
 
-/// The most that is written at once.
+/// The maximum size of a write.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// Makes a file, or replaces what it holds. Says which.
+/// Creates a file, or replaces its content. Reports which.
 pub(super) fn replace(folder: &Folder, path: &str, content: &str) -> Result<String, ToolError> {
     let place = Place::prepare(folder, path, "content", content)?;
     let written = folder.dir.write(&place.path, content);
     place.told("replaced", content, written)
 }
 
-/// Makes a file, or adds to its end. Says which.
+/// Creates a file, or appends to it. Reports which.
 pub(super) fn append(folder: &Folder, path: &str, text: &str) -> Result<String, ToolError> {
     let place = Place::prepare(folder, path, "text", text)?;
     let mut options = OpenOptions::new();
@@ -31,7 +31,7 @@ pub(super) fn append(folder: &Folder, path: &str, text: &str) -> Result<String, 
     place.told("appended to", text, written)
 }
 
-/// Replaces a text that a file holds once. Says what was done.
+/// Replaces a text that occurs once in a file. Reports the change.
 pub(super) fn edit(folder: &Folder, args: &EditArgs) -> Result<String, ToolError> {
     let before = text(folder, &relative(&args.path)?, change::MAX_BYTES)?;
     let after = edited(&before, args)?;
@@ -40,14 +40,14 @@ pub(super) fn edit(folder: &Folder, args: &EditArgs) -> Result<String, ToolError
     place.told("edited", &after, written)
 }
 
-/// Where text goes.
+/// The destination of text.
 struct Place {
     path: PathBuf,
     existed: bool,
 }
 
 impl Place {
-    /// Checks path and text, and makes the folders that are missing.
+    /// Validates path and text, and creates missing directories.
     fn prepare(folder: &Folder, path: &str, what: &str, text: &str) -> Result<Self, ToolError> {
         if text.len() > MAX_BYTES {
             return Err(ToolError::new(format!(
@@ -61,7 +61,7 @@ impl Place {
         }
         let refused = |error: io::Error| refusal(&path, &error);
         if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
-            // Asked first because making a folder that is a link outwards only says that it exists.
+            // Checked first, because creating a directory that is a link outwards only reports that it exists.
             match folder.dir.metadata(parent) {
                 Ok(found) if found.is_dir() => {}
                 Ok(_) => return Err(refused(io::ErrorKind::NotADirectory.into())),

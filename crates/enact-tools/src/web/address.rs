@@ -1,8 +1,8 @@
-//! Which addresses are anybody's, and which belong to this machine and its network.
+//! Distinguishes public addresses from those of this machine and its network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is one of the public network.
+/// Whether an address is public.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -18,14 +18,14 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || address.is_multicast()
         || address.is_documentation()
         || a == 0
-        // Between a provider and its customers; clouds have services there, too.
+        // Carrier-grade NAT; clouds also use it for services.
         || (a == 100 && (64..128).contains(&b))
         || (a, b, c) == (192, 0, 0)
         || (a, b, c) == (192, 88, 99)
-        // Measurements, and what is reserved.
+        // Benchmarking, and reserved ranges.
         || (a == 198 && (b == 18 || b == 19))
         || a >= 240
-        // Looks public, and answers for the machine that asks, in one cloud.
+        // Looks public, but is an internal service in one cloud.
         || address == Ipv4Addr::new(168, 63, 129, 16);
     !is_special
 }
@@ -35,12 +35,12 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let low = Ipv4Addr::from((u32::from(parts[6]) << 16) | u32::from(parts[7]));
     let second = Ipv4Addr::from((u32::from(parts[1]) << 16) | u32::from(parts[2]));
     match parts {
-        // The older network in the newer one: mapped, compatible (`::1` is one of them), translated.
+        // IPv4 in IPv6: mapped, compatible (including `::1`), translated.
         [0, 0, 0, 0, 0, 0xffff, ..] => is_public_v4(low),
         [0, 0, 0, 0, 0, 0, ..] => false,
         [0x64, 0xff9b, 0, 0, 0, 0, ..] => is_public_v4(low),
         [0x2002, ..] => is_public_v4(second),
-        // Only what is given out to the public at all, without tunnels and examples.
+        // Only ranges assigned to the public, without tunnels and examples.
         [0x2001, second, ..] if second < 0x200 || second == 0xdb8 => false,
         [0x3fff, second, ..] if second < 0x1000 => false,
         [first, ..] => (0x2000..0x4000).contains(&first),

@@ -1,10 +1,10 @@
-//! Hosts that are allowed.
+//! Allowed hosts.
 
 use std::fmt;
 use std::net::Ipv6Addr;
 use std::str::FromStr;
 
-/// A text that is no host.
+/// A text that is not a host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no host: write a name such as `docs.rs`, `*.docs.rs` for all below it, `*` for any, \
@@ -12,11 +12,11 @@ use std::str::FromStr;
 )]
 pub struct HostError(String);
 
-/// A host, all hosts below a name, or any.
+/// A host, all subdomains of a name, or any host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HostPattern {
     name: Name,
-    /// The usual ports unless given.
+    /// The port; none for the usual ones.
     port: Option<u16>,
 }
 
@@ -54,7 +54,7 @@ impl FromStr for HostPattern {
         let whole = text.trim().to_ascii_lowercase();
         let bare = whole.trim_matches(['[', ']']);
         let (name, port) = match whole.rsplit_once(':') {
-            // An address of the newer network is full of colons.
+            // IPv6 addresses contain colons.
             _ if bare.parse::<Ipv6Addr>().is_ok() => (bare, None),
             Some((name, port)) => {
                 let port = port.parse().map_err(|_| wrong())?;

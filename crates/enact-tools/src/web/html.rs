@@ -1,9 +1,9 @@
-//! The text of an HTML page: what a reader would see, without markup. Not a browser: it is enough to
-//! read an article by, whatever the markup is.
+//! The text of an HTML page, without markup, as a reader would see it. Not a browser, but sufficient for
+//! reading articles with any markup.
 
-/// What is between these tags is not for readers.
+/// Elements whose content is not for readers.
 const HIDDEN: [&str; 5] = ["script", "style", "noscript", "template", "svg"];
-/// These begin a line.
+/// Elements that start a line.
 const BLOCKS: [&str; 26] = [
     "address",
     "article",
@@ -33,11 +33,11 @@ const BLOCKS: [&str; 26] = [
     "ul",
 ];
 
-/// The most characters between `&` and `;`: those of `#x10FFFF`. Without a bound, a page of `&` would
-/// be searched to its end for each of them.
+/// The maximum number of characters between `&` and `;`: those of `#x10FFFF`. Without a limit, each `&`
+/// would be searched to the end of the page.
 const LONGEST_REFERENCE: usize = 8;
 
-/// The text of a page, in time that grows with its length and not faster.
+/// The text of a page, in linear time.
 pub(super) fn text(html: &str) -> String {
     let mut lines = Lines::default();
     let mut rest = html;
@@ -49,7 +49,7 @@ pub(super) fn text(html: &str) -> String {
             continue;
         }
         let inside = &rest[1..];
-        // A `<` that begins no tag is a character.
+        // A `<` that doesn't start a tag is a character.
         if !inside.starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c)) {
             lines.push("<");
             rest = inside;
@@ -78,7 +78,7 @@ fn after<'a>(text: &'a str, mark: &str) -> &'a str {
     text.find(mark).map_or("", |at| &text[at + mark.len()..])
 }
 
-/// What follows the closing tag of this name, in whatever case it is written.
+/// The text after the closing tag with this name, ignoring case.
 fn after_end_of<'a>(text: &'a str, name: &str) -> &'a str {
     let mut rest = text;
     while let Some(at) = rest.find("</") {
@@ -93,7 +93,7 @@ fn after_end_of<'a>(text: &'a str, name: &str) -> &'a str {
     ""
 }
 
-/// Lines with single spaces, and no empty ones.
+/// Lines with single spaces, without empty lines.
 #[derive(Default)]
 struct Lines {
     whole: Vec<String>,
@@ -133,7 +133,7 @@ impl Lines {
     }
 }
 
-/// A text without the character references that are common.
+/// Replaces common character references.
 fn decoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -153,7 +153,7 @@ fn decoded(text: &str) -> String {
     out
 }
 
-/// The beginning of a page without a character reference that is cut off at its end.
+/// Removes an incomplete character reference at the end of a truncated page.
 pub(super) fn without_half_reference(html: &str) -> &str {
     let mut last = html.bytes().rev().take(LONGEST_REFERENCE + 1);
     match last.position(|byte| matches!(byte, b'&' | b';')) {

@@ -1,8 +1,8 @@
-//! Pages of hosts that are allowed.
+//! Pages of allowed hosts.
 //!
-//! Names are looked up here, every address is checked, and the connection goes to just that address:
-//! a name that means something else a moment later is of no use. Every redirect is checked like the
-//! first address.
+//! Names are resolved here, every address is checked, and the connection uses exactly that address, so that
+//! changing the name's address afterwards has no effect. Every redirect is checked like the first
+//! address.
 
 mod address;
 mod host;
@@ -29,7 +29,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 const MAX_BYTES: usize = 500_000;
 const MAX_REDIRECTS: usize = 5;
 
-/// The hosts that an agent may read from.
+/// The hosts that an agent can read.
 ///
 /// ```
 /// # use enact::tool::builtin::{HostError, Web};
@@ -64,23 +64,23 @@ struct Args {
 }
 
 impl Web {
-    /// No host is allowed.
+    /// Allows no host.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with one more host: a name, `*.name` for all below a name, `*` for any. Its usual
-    /// ports are meant; another one is written behind it, as in `localhost:8080`.
+    /// Allows a host: a name, `*.name` for all subdomains, `*` for any host. This applies to the usual ports;
+    /// add another port to the name, as in `localhost:8080`.
     ///
     /// # Errors
-    /// When it is no host.
+    /// If it is not a host.
     pub fn allow_host(mut self, host: &str) -> Result<Self, HostError> {
         self.hosts.push(host.parse()?);
         Ok(self)
     }
 
-    /// The same with private addresses: those of this machine, of the network around it, and of
-    /// the services that clouds have there. The hosts have to be allowed all the same.
+    /// Allows private addresses: those of this machine, of its network, and of cloud services there. The
+    /// hosts still have to be allowed.
     #[must_use]
     pub fn allow_private(self) -> Self {
         Self {
@@ -89,13 +89,13 @@ impl Web {
         }
     }
 
-    /// The same with another time limit than 20 seconds, redirects included.
+    /// Sets the time limit, including redirects. Default: 20 seconds.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
     }
 
-    /// The same, reading this many bytes of a page at most instead of 500,000.
+    /// Sets the maximum size of a page in bytes. Default: 500,000.
     #[must_use]
     pub fn with_max_bytes(self, max_bytes: usize) -> Self {
         Self { max_bytes, ..self }
@@ -136,16 +136,16 @@ impl Web {
         Err(ToolError::new(problem))
     }
 
-    /// Asks one address, after all checks.
+    /// Requests an address, after all checks.
     async fn ask(&self, url: &Url) -> Result<reqwest::Response, ToolError> {
         let (host, port) = self.allowed(url)?;
-        // The name as the client spells it, so that it is not looked up a second time.
+        // The name as the client spells it, so that it is not resolved again.
         let spelled = url.host_str().unwrap_or(&host);
         let addresses = look_up(&host, port).await?;
         if !self.allows_private
             && let Some(private) = addresses.iter().find(|one| !address::is_public(one.ip()))
         {
-            // A host with one private address is not half allowed.
+            // A host with any private address is rejected.
             let problem = format!(
                 "`{host}` is at the private address {}: refused",
                 private.ip()
@@ -154,7 +154,7 @@ impl Web {
         }
         let client = reqwest::Client::builder()
             .redirect(Policy::none())
-            // A proxy would look the name up again.
+            // A proxy would resolve the name again.
             .no_proxy()
             .resolve_to_addrs(spelled, &addresses)
             .timeout(self.timeout)
@@ -164,7 +164,7 @@ impl Web {
         client.get(url.clone()).send().await.map_err(failed)
     }
 
-    /// Host and port of an address that may be asked.
+    /// Host and port of an allowed address.
     fn allowed(&self, url: &Url) -> Result<(String, u16), ToolError> {
         if !matches!(url.scheme(), "http" | "https") {
             let problem = format!("only http and https can be read, not `{}`", url.scheme());
@@ -207,7 +207,7 @@ async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, ToolError> {
     Ok(found)
 }
 
-/// What went wrong on the way, without the address: it may be long, and the model knows it.
+/// The network error, without the address: it may be long, and the model knows it.
 fn failed(error: reqwest::Error) -> ToolError {
     let what = if error.is_timeout() {
         "it took too long"

@@ -1,4 +1,4 @@
-//! What a page says, as text.
+//! The text of a page.
 
 use reqwest::Response;
 use reqwest::header::CONTENT_TYPE;
@@ -12,17 +12,17 @@ use enact_core::tool::ToolError;
 /// A page as a model sees it.
 #[derive(Debug, Serialize)]
 pub(super) struct Page {
-    /// Where it was in the end.
+    /// The final address.
     url: String,
     status: u16,
     content_type: String,
     text: String,
-    /// Whether there is more of it.
+    /// Whether there is more.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_cut: bool,
 }
 
-/// Reads a page, up to so many bytes, without secrets.
+/// Reads a page, up to a number of bytes, without secrets.
 pub(super) async fn read(
     url: &str,
     mut response: Response,
@@ -50,7 +50,7 @@ pub(super) async fn read(
         }
     }
     let secrets = secrets.clone();
-    // Half a megabyte of markup takes a moment, in which other tasks have to go on.
+    // Half a megabyte of markup takes a moment, in which other tasks should run.
     let text = off_thread(move || Ok(shown(&bytes, is_html, is_cut, &secrets))).await?;
     Ok(Page {
         url: url.to_owned(),
@@ -66,7 +66,7 @@ fn shown(bytes: &[u8], is_html: bool, is_cut: bool, secrets: &Secrets) -> String
     let text = String::from_utf8_lossy(bytes);
     let mut text = &*text;
     if is_cut {
-        // Half a character, and half a character reference, would hide half a secret before it.
+        // An incomplete character or reference could hide part of a secret before it.
         text = text.trim_end_matches(char::REPLACEMENT_CHARACTER);
         text = match is_html {
             true => html::without_half_reference(text),

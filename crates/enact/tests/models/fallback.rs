@@ -82,7 +82,7 @@ async fn when_all_fail_each_is_named() {
     let model = Fallback::new(named("a", [down()])).or(named("b", [last]));
     let error = model.complete(ask("hi")).await.unwrap_err();
     assert_eq!(error.kind(), ModelErrorKind::Authentication);
-    assert_eq!(error.to_string(), "no key; `a` failed, too (down)");
+    assert_eq!(error.to_string(), "no key; `a` also failed (down)");
 }
 
 #[tokio::test]

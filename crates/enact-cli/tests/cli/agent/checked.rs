@@ -56,7 +56,7 @@ fn a_new_file_is_accepted_runs_and_is_never_written_over() {
     std::fs::write(Path::new(&*path), "mine").unwrap();
     let said = enact(["init", &path]).said();
     assert_eq!(said.code, 2, "{said:?}");
-    assert!(said.error_line().contains("there already"), "{said:?}");
+    assert!(said.error_line().contains("already exists"), "{said:?}");
     assert_eq!(place.written("agent.toml").as_deref(), Some("mine"));
 }
 
@@ -309,19 +309,18 @@ timeout = "soon"
     assert_eq!(said.len(), 6, "{said:?}");
     assert_eq!(
         said[0],
-        "2:10: the tool `http_get` has to be told how far it reaches: say `hosts` under \
-         `[http_get]`"
+        "2:10: the tool `http_get` needs settings: set `hosts` under `[http_get]`"
     );
-    assert!(said[1].starts_with("3:20: give the name of a variable"));
+    assert!(said[1].starts_with("3:20: give the name of an environment variable"));
     assert_eq!(
         said[2],
-        "5:2: `[shell]` is for the tool `shell`, which is not handed over: name it in `tools`"
+        "5:2: `[shell]` configures the tool `shell`, which the agent doesn't use: add it to `tools`"
     );
     assert!(
         said[3].starts_with("6:10: commands cannot run in"),
         "{said:?}"
     );
-    assert!(said[4].starts_with("7:8: give the name of a variable"));
+    assert!(said[4].starts_with("7:8: give the name of an environment variable"));
     assert_eq!(said[5], "8:11: give a time such as 90s, 30m or 2h");
 
     let text = r#"signature = "task -> answer"

@@ -112,7 +112,7 @@ fn a_command_that_is_wrong_about_its_file_says_so_in_one_line() {
         said.error_line().to_owned()
     };
     let told = line(&["run", "--agent", &bad, "a=1"]);
-    let expected = format!("(and 1 more: `enact check {bad}` tells them)");
+    let expected = format!("(and 1 more: `enact check {bad}` lists them)");
     assert!(
         told.starts_with(&format!("{bad}:2:1: unknown key `x`")),
         "{told}"
@@ -130,7 +130,10 @@ fn a_command_that_is_wrong_about_its_file_says_so_in_one_line() {
         "question -> answer",
         "--model=ollama::m",
     ]);
-    assert!(told.contains("says the signature: leave it out"), "{told}");
+    assert!(
+        told.contains("contains the signature: leave it out"),
+        "{told}"
+    );
     let said = enact(["chat", "question -> answer", "--agent", &good]).said();
     assert_eq!(said.code, 2, "{said:?}");
 }

@@ -51,7 +51,7 @@ fn two_reports_side_by_side() {
 
     let said = enact(["eval", "compare", &old, &bench.name("numbers.jsonl")]).said();
     assert_eq!(said.code, 2, "{said:?}");
-    assert!(said.error_line().contains("is no report"), "{said:?}");
+    assert!(said.error_line().contains("is not a report"), "{said:?}");
 }
 
 #[test]

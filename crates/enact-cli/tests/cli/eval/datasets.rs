@@ -50,7 +50,7 @@ fn wrong_commands_are_told_in_one_line() {
     for (args, words) in [
         (["--prices", &prices], "cannot be read"),
         (["--prices", &nowhere], "cannot be read"),
-        (["--json", &nowhere], "not there"),
+        (["--json", &nowhere], "doesn't exist"),
         (["--html", &dataset], "would be overwritten"),
         (["--results", &other], "no results file"),
         (["--metric", "judge"], "needs a model"),

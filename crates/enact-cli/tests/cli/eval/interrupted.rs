@@ -86,7 +86,7 @@ fn ctrl_c_reports_what_there_is_and_how_to_go_on() {
     assert!(said.stdout.contains("3 of 3"), "{said:?}");
     assert!(
         said.stdout
-            .contains("5 of 8 are left; the same command goes on"),
+            .contains("5 of 8 examples left; run the same command"),
         "{said:?}"
     );
     check_the_rest(&bench, &server, &gate);

@@ -140,7 +140,7 @@ fn failures_are_reported_and_tried_again() {
         "{said:?}"
     );
     assert!(
-        said.stdout.contains("the same command tries again"),
+        said.stdout.contains("run the same command to retry"),
         "{said:?}"
     );
     let said = bench.eval(&broken, ["--min-accuracy", "0.7"]).said();
@@ -179,7 +179,7 @@ fn a_run_that_asks_a_person_counts_as_not_answered() {
     let said = bench.eval(&server, args).said();
     assert_eq!(said.code, 0, "{said:?}");
     assert!(
-        said.stdout.contains("1 finished, 1 wait for a person"),
+        said.stdout.contains("1 finished, 1 waiting for a person"),
         "{said:?}"
     );
     let hint = said

@@ -1,4 +1,4 @@
-//! Replies with calls of their own.
+//! Replies with native tool calls.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::{JsonReader, Live, Names, Piece, Speech, TextReader};
 use crate::adapter::task::Task;
 use crate::model::Chunk;
 
-/// Reads a step whose calls stand beside its text. The text is the thought.
+/// Reads a step with native calls. The text is the thought.
 pub(in crate::adapter) struct CallReader {
     names: Names,
     thought: Speech<TextReader>,

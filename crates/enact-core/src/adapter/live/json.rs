@@ -1,7 +1,7 @@
-//! The texts in a JSON value, by the keys that lead to them, as they come.
+//! Streams the strings in a JSON value with the keys that lead to them.
 
-/// Reads a JSON value while it is written. What stands before its first brace is passed over; at
-/// the first thing that is no JSON it falls silent.
+/// Reads a JSON value while it is written. Text before the first brace is skipped; invalid JSON ends
+/// the reading.
 #[derive(Debug, Default)]
 pub(in crate::adapter) struct JsonReader {
     /// The keys of the objects that are open; an empty one in a list.
@@ -9,7 +9,7 @@ pub(in crate::adapter) struct JsonReader {
     /// Whether each open container is an object.
     objects: Vec<bool>,
     state: State,
-    /// What there is of an escape, or of a pair of them.
+    /// The incomplete part of an escape, or of a surrogate pair.
     escape: String,
     key: String,
 }
@@ -35,7 +35,7 @@ enum State {
 }
 
 impl JsonReader {
-    /// Takes more of it, and tells what it adds to the texts.
+    /// Reads more of it, and returns what it adds to the strings.
     pub(in crate::adapter) fn push(&mut self, text: &str, tell: &mut dyn FnMut(&[String], &str)) {
         let mut said = String::new();
         for c in text.chars() {
@@ -121,7 +121,7 @@ impl JsonReader {
         }
     }
 
-    /// A value is over: its key no longer counts.
+    /// A value has ended: its key no longer applies.
     fn leave(&mut self) {
         if let Some(last) = self.path.last_mut() {
             last.clear();
@@ -145,7 +145,7 @@ impl JsonReader {
         }
     }
 
-    /// A character inside quotes: what it adds, or what comes after the text.
+    /// A character inside a string: what it adds, or the state after the string.
     fn character(&mut self, c: char) -> Result<Option<char>, State> {
         if self.escape.is_empty() && c != '\\' {
             return if c == '"' {
@@ -162,9 +162,9 @@ impl JsonReader {
                 let read = serde_json::from_str::<String>(&format!("\"{}\"", self.escape));
                 match (length, read) {
                     (_, Ok(read)) => read.chars().next(),
-                    // What needs no escape stands for itself.
+                    // A character that needs no escape represents itself.
                     (2, Err(_)) => Some(c),
-                    // Half a pair stands for nothing.
+                    // Half of a surrogate pair represents nothing.
                     (12.., Err(_)) => return Err(State::Silent),
                     (_, Err(_)) => None,
                 }

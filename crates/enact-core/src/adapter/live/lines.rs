@@ -1,38 +1,38 @@
-//! Fields that lines announce: markers and labels.
+//! Fields announced by lines: markers and labels.
 
 use super::{Fields, Live, Reads, Speech, Tell};
 use crate::adapter::{lines, thinking};
 
-/// How much of a line is waited for until it is data.
+/// How much of a line is buffered before it counts as data.
 const LONGEST: usize = 256;
 
-/// What the start of a line is.
+/// The meaning of the start of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::adapter) enum LineStart {
-    /// More of the line is needed to tell.
+    /// Undecided: more of the line is needed.
     Unknown,
-    /// Data, with an escaping backslash taken away.
+    /// Data, with an escaping backslash removed.
     Data(String),
-    /// It announces the field of this name; this much follows on the same line. A name that is no
-    /// field ends the one before.
+    /// It announces the field with this name; the rest follows on the same line. An unknown name ends
+    /// the current field.
     Field(String, String),
-    /// Nothing more can be told of this reply.
+    /// Nothing more can be shown of this reply.
     End,
 }
 
-/// The start of a line, as far as it is known.
+/// The start of a line so far.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::adapter) struct Line<'a> {
     /// What there is of it.
     pub(in crate::adapter) text: &'a str,
-    /// Whether that is all of it.
+    /// Whether the line is complete.
     pub(in crate::adapter) is_whole: bool,
-    /// Whether it stands behind what announced the field: then it is data, however it looks.
+    /// Whether it follows the announcement of the field: then it is data in any case.
     pub(in crate::adapter) is_announced: bool,
 }
 
 impl Line<'_> {
-    /// What it is, among lines that announce fields: `is_structure` says which lines of data were
+    /// Its meaning, among lines that announce fields: `is_structure` says which lines of data were
     /// escaped, `may_be` which ones may become such a line, and `announced` what a line announces.
     pub(in crate::adapter) fn classify(
         self,
@@ -52,7 +52,7 @@ impl Line<'_> {
                 if let Some(found) = announced(self.text) {
                     return found;
                 }
-                // What came before a closing tag was thinking.
+                // Text before a closing tag was thinking.
                 if thinking::is_tag(rest) {
                     return LineStart::End;
                 }
@@ -65,16 +65,16 @@ impl Line<'_> {
     }
 }
 
-/// Tells what the start of a line is.
+/// Determines the meaning of the start of a line.
 type Classify = Box<dyn Fn(Line<'_>) -> LineStart + Send>;
 
-/// Reads fields that lines announce.
+/// Reads fields announced by lines.
 pub(in crate::adapter) struct LineReader {
     fields: Fields,
     classify: Classify,
-    /// The start of the line, until it is known what it is.
+    /// The start of the line, until its meaning is known.
     start: Option<String>,
-    /// Whether that stands behind what announced the field.
+    /// Whether it follows the announcement of the field.
     is_announced: bool,
     has_ended: bool,
 }
@@ -121,7 +121,7 @@ impl Reads for LineReader {
                         start = rest;
                     }
                     match found {
-                        // No name is so long.
+                        // No name is this long.
                         LineStart::Unknown if start.len() > LONGEST => {
                             self.fields.push(&start, tell);
                         }
@@ -130,7 +130,7 @@ impl Reads for LineReader {
                             continue;
                         }
                         LineStart::Data(data) => self.fields.push(&data, tell),
-                        // Nothing announces twice.
+                        // A field is announced once.
                         LineStart::Field(..) => {}
                         LineStart::End => {
                             self.has_ended = true;

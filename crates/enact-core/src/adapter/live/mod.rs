@@ -1,7 +1,7 @@
-//! Reading a reply while it is written: what can be told of a thought or an output already.
+//! Reads a reply while it is written, to show thoughts and outputs early.
 //!
-//! A live reader tells only what it is sure of, and never a marker, tag or quote. Whoever shows it
-//! compares it with what the whole reply turned out to say: see the driver.
+//! A live reader only reports what is certain, and never a marker, tag or quote. The driver compares it
+//! with the complete reply.
 
 mod calls;
 mod json;
@@ -24,25 +24,25 @@ use super::sections::{ARGS, THOUGHT, TOOL};
 use super::task::Task;
 use crate::model::Chunk;
 
-/// What a model writes that people want to read.
+/// A piece of a reply that people want to read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Piece {
     /// The thought of a step.
     Thought,
-    /// The output of this name.
+    /// The output with this name.
     Output(String),
 }
 
-/// Reads a reply while it is written. Made by [`Adapter::live`](super::Adapter::live) for one reply;
+/// Reads a reply while it is written. Created by [`Adapter::live`](super::Adapter::live) for one reply;
 /// called by the driver with every chunk in order.
 pub trait Live: Send {
-    /// Takes a chunk, and tells what it adds to which piece.
+    /// Reads a chunk, and returns what it adds to which piece.
     fn push(&mut self, chunk: &Chunk, tell: &mut dyn FnMut(&Piece, &str));
 }
 
-/// Tells nothing before the reply is whole.
+/// Reports nothing before the reply is complete.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
@@ -50,17 +50,17 @@ impl Live for Silent {
     fn push(&mut self, _: &Chunk, _: &mut dyn FnMut(&Piece, &str)) {}
 }
 
-/// Takes what a piece is told to have more of.
+/// Receives the pieces as they grow.
 type Tell<'a> = dyn FnMut(&Piece, &str) + 'a;
 
-/// What the names in a reply stand for.
+/// The meaning of the names in a reply.
 #[derive(Debug, Clone)]
 struct Names {
     /// Whether it is a step, with a thought and a call.
     is_step: bool,
     /// The tool whose arguments are outputs.
     committing: Option<&'static str>,
-    /// The outputs that are texts. All others are told when they are whole.
+    /// The text outputs. All others are reported when they are complete.
     texts: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl Names {
         }
     }
 
-    /// The output of this name, if it is a text.
+    /// The output with this name, if it is a text.
     fn output(&self, name: &str) -> Option<Piece> {
         let is_known = self.texts.iter().any(|text| text == name);
         is_known.then(|| Piece::Output(name.to_owned()))
@@ -103,17 +103,17 @@ impl Names {
 /// A field of a reply that is being read.
 #[derive(Debug)]
 enum Field {
-    /// A text that is told as it comes, without the space around it.
+    /// A text that is reported as it arrives, without surrounding white space.
     Told(Piece, Trimmed),
     /// The name of a tool.
     Tool,
     /// The arguments of the committing tool.
     Args(JsonReader),
-    /// Nothing that can be told yet.
+    /// Nothing that can be reported yet.
     Other,
 }
 
-/// The fields of a reply, whatever marks them.
+/// The fields of a reply, however they are marked.
 #[derive(Debug)]
 pub(super) struct Fields {
     names: Names,
@@ -130,7 +130,7 @@ impl Fields {
         }
     }
 
-    /// The field of this name begins.
+    /// The field with this name starts.
     pub(super) fn open(&mut self, name: &str) {
         let told = |piece| Field::Told(piece, Trimmed::default());
         self.open = match name {
@@ -147,15 +147,15 @@ impl Fields {
         };
     }
 
-    /// What comes now belongs to no field.
+    /// What follows belongs to no field.
     pub(super) fn close(&mut self) {
         self.open = Field::Other;
     }
 
-    /// More of the field that is open.
+    /// More of the current field.
     pub(super) fn push(&mut self, text: &str, tell: &mut Tell<'_>) {
         match &mut self.open {
-            // Quotes may be part of the text or stand around it.
+            // Quotes may be part of the text or surround it.
             Field::Told(Piece::Output(_), trimmed)
                 if !trimmed.has_begun && text.trim_start().starts_with('"') =>
             {
@@ -169,11 +169,11 @@ impl Fields {
     }
 }
 
-/// A text without the space around it, as it comes.
+/// A text without surrounding white space, as it arrives.
 #[derive(Debug, Default)]
 struct Trimmed {
     has_begun: bool,
-    /// Space that counts only if something follows.
+    /// White space that only counts if text follows.
     held: String,
 }
 

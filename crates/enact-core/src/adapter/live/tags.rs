@@ -3,16 +3,16 @@
 use super::{Fields, Live, Reads, Speech, Tell};
 use crate::adapter::xml;
 
-/// The longest thing between angle brackets, and the longest entity, that is waited for.
+/// The maximum length of a tag or entity to wait for.
 const LONGEST_TAG: usize = 200;
 const LONGEST_ENTITY: usize = 6;
 
-/// Reads fields between tags of known names.
+/// Reads fields between tags with known names.
 pub(in crate::adapter) struct TagReader {
     fields: Fields,
     names: Vec<String>,
     open: Option<String>,
-    /// What may be a tag or an entity.
+    /// A possible tag or entity.
     held: String,
 }
 
@@ -30,7 +30,7 @@ impl TagReader {
         self.names.iter().any(|name| name == label(tag))
     }
 
-    /// Goes into a field, or out of it.
+    /// Enters a field, or leaves it.
     fn turn(&mut self, tag: &str) {
         let name = label(tag).to_owned();
         if tag.starts_with("</") {
@@ -65,10 +65,10 @@ impl Reads for TagReader {
                 None => return,
             };
             if self.held.starts_with("<![CDATA[") {
-                // It is told when it is whole.
+                // It is reported when it is complete.
                 self.fields.close();
             }
-            // A bracket or an ampersand that was none begins anew.
+            // A bracket or an ampersand that was none starts again.
             let next = self.held[1..].find(['<', '&', end]).map(|at| at + 1);
             let is_whole = next.is_some_and(|at| self.held[at..].starts_with(end));
             let length = match next {

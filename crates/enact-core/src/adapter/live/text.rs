@@ -4,16 +4,16 @@ use super::{Live, Piece, Tell, Trimmed};
 use crate::adapter::thinking;
 use crate::model::Chunk;
 
-/// The longest tag, `</thinking>`, less one: what may be the start of one.
+/// The length of the longest tag, `</thinking>`, minus one: a possible start of a tag.
 const LONGEST_START: usize = 10;
 
-/// Reads the text of a reply along.
+/// Reads the text of a reply as it arrives.
 pub(super) trait Reads: Send {
     /// Takes more of the text.
     fn take(&mut self, text: &str, tell: &mut Tell<'_>);
 }
 
-/// Has what a reply says read along, without the thinking at its start.
+/// Reads a reply without the thinking at its start.
 #[derive(Debug)]
 pub(super) struct Speech<R> {
     spoken: Spoken,
@@ -40,11 +40,11 @@ impl<R: Reads> Live for Speech<R> {
     }
 }
 
-/// A text without the thinking at its start, as it comes.
+/// A text without the thinking at its start, as it arrives.
 #[derive(Debug, Default)]
 struct Spoken {
     state: State,
-    /// What may still turn out to be a tag.
+    /// A possible start of a tag.
     held: String,
 }
 
@@ -65,7 +65,7 @@ impl Spoken {
         loop {
             let rest = match self.state {
                 State::Start => {
-                    // No field begins with space.
+                    // A field doesn't start with white space.
                     let space = self.held.len() - self.held.trim_start().len();
                     self.held.drain(..space);
                     if self.held.is_empty() || thinking::may_be_tag(&self.held) {
@@ -103,7 +103,7 @@ impl Spoken {
 pub(in crate::adapter) struct TextReader {
     piece: Piece,
     trimmed: Trimmed,
-    /// Whether it is a text, and no call that was written into it, once that is known.
+    /// Whether it is a text, not a call written as text, once that is known.
     is_text: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! The text of an action: `tool(a=1)`, `tool[text]`, `tool` with an input of its own.
+//! Parses actions: `tool(a=1)`, `tool[text]`, or `tool` with a separate input.
 
 use serde_json::Value;
 
@@ -12,24 +12,24 @@ use crate::model::FinishReason;
 use crate::run::Call;
 use crate::signature::Values;
 
-/// An action as read.
+/// A parsed action.
 #[derive(Debug)]
 pub(super) struct Action {
     pub(super) call: ReadCall,
-    /// An answer that came with a completing call that takes none.
+    /// An answer in a completing call that takes none.
     pub(super) answer: Option<String>,
 }
 
-/// Why an action cannot be read.
+/// Why an action can't be parsed.
 #[derive(Debug)]
 pub(super) enum Unread {
-    /// It does not end.
+    /// It is incomplete.
     Open,
-    /// Something else.
+    /// Another problem.
     Problem(String),
 }
 
-/// Reads the text after `Action:`, and the one after `Action Input:` if there is one.
+/// Parses the text after `Action:`, and the one after `Action Input:` if there is one.
 pub(super) fn read(
     tooling: &Tooling,
     text: &str,
@@ -70,7 +70,7 @@ pub(super) fn read(
     Ok(vec![called.with(given)])
 }
 
-/// The completing call that a final answer stands for.
+/// The completing call for a final answer.
 pub(super) fn final_answer(
     tooling: &Tooling,
     text: &str,
@@ -90,7 +90,7 @@ pub(super) fn write(call: &Call) -> String {
     }
 }
 
-/// Arguments between parentheses: by name, or as one object where a name could not be read.
+/// Arguments in parentheses: named, or as one object if a name could not be parsed.
 pub(super) fn write_args(args: &Values) -> String {
     let is_plain = |name: &String| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -110,7 +110,7 @@ pub(super) fn write_args(args: &Values) -> String {
     list.join(", ")
 }
 
-/// What an action gives a tool.
+/// The arguments of an action.
 enum Given {
     Args(Result<Values, UnreadableArgs>),
     /// A text for a completing call that takes no arguments.
@@ -131,7 +131,7 @@ impl Given {
         Self::one(name, unquoted(text.trim()).into())
     }
 
-    /// Nobody can tell which arguments these are.
+    /// It is unclear which arguments these are.
     fn unnamed(text: &str) -> Self {
         let problem = "give every argument with its name, as in tool(name=\"value\")";
         Self::Args(Err(calls::unreadable(text, problem)))
@@ -187,7 +187,7 @@ fn balanced(text: &str) -> Option<usize> {
     })
 }
 
-/// The tool that an action calls.
+/// The tool of an action.
 struct Called<'t> {
     tooling: &'t Tooling,
     name: String,
@@ -206,7 +206,7 @@ impl<'t> Called<'t> {
         }
     }
 
-    /// Whether it ends the task and takes no arguments: then a text is the answer.
+    /// Whether it ends the task without arguments: then a text is the answer.
     fn takes_answer(&self) -> bool {
         self.completes && self.tooling.completion == Completion::Finish
     }
@@ -221,7 +221,7 @@ impl<'t> Called<'t> {
             .any(|argument| argument.name == name)
     }
 
-    /// The only argument that has to be given, or the only one there is.
+    /// The only required argument, or the only argument.
     fn single_argument(&self) -> Option<&'t str> {
         let mut required = self.arguments().iter().filter(|argument| argument.required);
         match (required.next(), required.next(), self.arguments()) {
@@ -284,7 +284,7 @@ impl<'t> Called<'t> {
         if inside.is_empty() {
             return Given::args(Values::new());
         }
-        // Helper fields beside the outputs are named like them.
+        // Helper fields are named like outputs.
         if self.completes
             && let Some(read) = literal::arguments(inside, |_| true)
             && read.positional.is_empty()
@@ -333,7 +333,7 @@ impl<'t> Called<'t> {
         }
     }
 
-    /// The names that arguments without names stand for, if that is beyond doubt.
+    /// The names of unnamed arguments, if they are unambiguous.
     fn names_by_position(&self, read: &literal::Arguments) -> Option<Vec<&'t str>> {
         let arguments = self.arguments().iter();
         let open = arguments.filter(|argument| !read.named.contains_key(argument.name));
@@ -358,7 +358,7 @@ impl<'t> Called<'t> {
         self.of_text(input, repairs)
     }
 
-    /// Arguments given as one text.
+    /// Arguments in a single text.
     fn of_text(&self, text: &str, repairs: &mut Vec<Repair>) -> Result<Given, Unread> {
         let text = text.trim();
         if self.takes_answer() {

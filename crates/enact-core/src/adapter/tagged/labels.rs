@@ -7,12 +7,12 @@ use crate::adapter::sections::THOUGHT;
 use crate::adapter::task::Task;
 use crate::adapter::thinking;
 
-/// How far into a line a label may reach.
+/// The maximum position of the end of a label in a line.
 const LONGEST: usize = 120;
 
 const FINAL_ANSWER: &str = "final answer";
 
-/// What a label announces.
+/// The meaning of a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Label {
     Thought,
@@ -24,14 +24,14 @@ pub(super) enum Label {
     Field(String),
 }
 
-/// The labels that mean something in a task.
+/// The labels with a meaning in a task.
 #[derive(Debug, Clone)]
 pub(super) struct Labels {
     tags: Vec<(String, Label)>,
     fields: Vec<String>,
 }
 
-/// A reply cut at its labels.
+/// A reply split at its labels.
 #[derive(Debug, Default)]
 pub(super) struct Labelled {
     pub(super) leading: String,
@@ -72,7 +72,7 @@ impl Labels {
         }
     }
 
-    /// Every label that data must not forge.
+    /// All labels that data must not forge.
     pub(super) fn of_data(tags: &Tags, task: &Task) -> Self {
         let declared = task.tooling.as_ref().map(|tooling| &tooling.declared);
         let fields = [Some(&task.signature), declared]
@@ -88,7 +88,7 @@ impl Labels {
         }
     }
 
-    /// The label that a line starts with, and what follows it.
+    /// The label at the start of a line, and the rest.
     pub(super) fn read<'a>(&self, line: &'a str) -> Option<(Label, &'a str)> {
         let line = line.trim_start();
         let body = line.trim_start_matches(['*', '#', '>', ' ']);
@@ -131,7 +131,7 @@ impl Labels {
             .map(|(_, label)| label.clone())
     }
 
-    /// Data with every line made harmless that could be taken for a label.
+    /// Escapes every line of data that looks like a label.
     pub(super) fn escape(&self, text: &str) -> String {
         lines::escape(text, |line| self.is_structure(line))
     }
@@ -140,7 +140,7 @@ impl Labels {
         self.read(line).is_some() || thinking::is_tag(line)
     }
 
-    /// Cuts a text at its labels. `data` says which lines were escaped.
+    /// Splits a text at its labels. `data` says which lines were escaped.
     pub(super) fn cut(&self, text: &str, data: &Labels) -> Labelled {
         let mut cut = Labelled::default();
         for line in lines::each(text) {
@@ -158,7 +158,7 @@ impl Labels {
 }
 
 impl Labels {
-    /// What the start of a line is, for whoever reads along. `data` says which lines were escaped.
+    /// The meaning of the start of a line, while it is written. `data` says which lines were escaped.
     pub(super) fn classify(&self, data: &Labels, line: Line<'_>) -> LineStart {
         let is_structure = |rest: &str| data.is_structure(rest);
         let may_be = |rest: &str| data.may_be_label(rest);
@@ -178,14 +178,14 @@ impl Labels {
         })
     }
 
-    /// Whether a line that starts like this could become a label.
+    /// Whether a line with this start could become a label.
     fn may_be_label(&self, start: &str) -> bool {
         let names = self.tags.iter().map(|(tag, _)| tag);
         let longest = names
             .chain(&self.fields)
             .map(|name| name.chars().count())
             .max();
-        // Room for a number, a mark and stars.
+        // Leaves room for a number, a mark and stars.
         let longest = longest.unwrap_or_default() + 16;
         let is_open = !start.contains(':') && start.chars().count() <= longest;
         is_open || thinking::may_be_tag(start)

@@ -1,10 +1,10 @@
-//! Arguments between parentheses: `a=1, b="x"`, in JSON's or Python's spelling.
+//! Arguments in parentheses: `a=1, b="x"`, in JSON or Python syntax.
 
 use serde_json::Value;
 
 use crate::signature::{Values, number_of_text, parse_exactly};
 
-/// How deep lists and maps may be nested.
+/// The maximum nesting of lists and maps.
 const DEPTH: usize = 64;
 
 /// Arguments in order.
@@ -12,12 +12,12 @@ const DEPTH: usize = 64;
 pub(super) struct Arguments {
     pub(super) positional: Vec<Value>,
     pub(super) named: Values,
-    /// Whether one is a text without quotes, so that its commas may not separate anything.
+    /// Whether one is an unquoted text, whose commas may not be separators.
     pub(super) has_bare_text: bool,
 }
 
-/// Where the bracket that the text starts with is closed: the index of the closing one. Quotes
-/// count where a value may start, so apostrophes inside words do not.
+/// The index of the bracket that closes the one at the start of the text. Quotes only count where a value
+/// can start, so apostrophes in words don't.
 pub(in crate::adapter) fn closing(text: &str) -> Option<usize> {
     let mut reader = Reader { text, at: 0 };
     let mut depth = 0_usize;
@@ -46,7 +46,7 @@ pub(in crate::adapter) fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// Reads arguments. `is_name` says which names may be given with `:` or `=`.
+/// Parses arguments. `is_name` says which names can be followed by `:` or `=`.
 pub(super) fn arguments(text: &str, is_name: impl Fn(&str) -> bool) -> Option<Arguments> {
     let mut reader = Reader { text, at: 0 };
     let mut arguments = Arguments::default();
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    /// A name followed by `=` or `:`; steps past both.
+    /// A name followed by `=` or `:`; advances past both.
     fn name(&mut self, is_name: impl Fn(&str) -> bool) -> Option<String> {
         let rest = self.rest();
         let end = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-')))?;
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A value without quotes: a number, a constant, else text.
+    /// An unquoted value: a number, a constant, else text.
     fn bare(&mut self, ends: &[char]) -> Value {
         let rest = self.rest();
         let end = rest.find(ends).unwrap_or(rest.len());
@@ -185,8 +185,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text in quotes; steps past it. It ends at a quote after which a value can end, so quotes
-    /// inside that nobody escaped do no harm.
+    /// A quoted text; advances past it. It ends at a quote after which a value can end, so unescaped quotes
+    /// inside are harmless.
     fn quoted(&mut self) -> Option<String> {
         let rest = self.rest();
         let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
@@ -224,7 +224,7 @@ fn number(token: &str) -> Option<Value> {
     }
 }
 
-/// What a quoted text stands for: as JSON where it is, else with Python's escapes.
+/// The content of a quoted text: as JSON if possible, else with Python's escapes.
 fn decoded(quoted: &str, inside: &str) -> String {
     if let Ok(text) = serde_json::from_str(quoted) {
         return text;

@@ -25,17 +25,17 @@ use crate::signature::Values;
 /// Labels of messages that are neither fields nor steps.
 const OWN_LABELS: [&str; 2] = ["notice", "summary of what came before"];
 
-/// The most calls of one step; a model that writes more goes round in circles.
+/// The maximum number of calls in a step; a model that writes more repeats itself.
 const MOST_ACTIONS: usize = 32;
 
-/// The words before the colons.
+/// The labels of the adapter [`Tagged`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tags {
-    /// Before a thought.
+    /// Label of thoughts.
     pub thought: String,
-    /// Before a call.
+    /// Label of calls.
     pub action: String,
-    /// Before a result.
+    /// Label of results.
     pub observation: String,
 }
 
@@ -49,28 +49,28 @@ impl Default for Tags {
     }
 }
 
-/// `Thought: …`, `Action: tool(argument="value")`, `Observation: …`, for models that were trained
-/// on such text, and for completion models.
+/// `Thought: …`, `Action: tool(argument="value")`, `Observation: …`, for models trained on such text, and
+/// for completion models.
 ///
-/// Data cannot forge a label: a line of data that starts like one gets a backslash in front, which
-/// is taken away again when a field is read. Several calls in one step are several `Action:` lines.
+/// Data can't forge a label: a line of data that starts like one is escaped with a backslash, which is
+/// removed when a field is read. Several calls in one step are several `Action:` lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tagged {
     tags: Tags,
 }
 
 impl Tagged {
-    /// With other words than `Thought`, `Action` and `Observation`.
+    /// Sets labels other than `Thought`, `Action` and `Observation`.
     pub fn new(tags: Tags) -> Self {
         Self { tags }
     }
 
-    /// The words before the colons.
+    /// The labels.
     pub fn tags(&self) -> &Tags {
         &self.tags
     }
 
-    /// The outputs behind labels.
+    /// The outputs after labels.
     fn sections(&self, task: &Task, text: &str) -> Sections {
         let data = Labels::of_data(&self.tags, task);
         let cut = Labels::of_outputs(task).cut(text, &data);
@@ -81,7 +81,7 @@ impl Tagged {
                 Label::Field(name) => Some(Section { name, text }),
                 _ => None,
             });
-        // Nothing marks the end of the last value, so a cut reply is never whole.
+        // The last value has no end marker, so an incomplete reply is never complete.
         Sections {
             leading: cut.leading,
             list: list.collect(),
@@ -101,7 +101,7 @@ pub(super) fn labelled_outputs(task: &Task, text: &str) -> Sections {
     Tagged::default().sections(task, text)
 }
 
-/// The calls of a text with labelled actions, in the usual words; `None` if there is no action.
+/// The calls in a text with labelled actions, with the default labels; `None` without an action.
 pub(super) fn labelled_step(task: &Task, text: &str) -> Option<Read<StepReply>> {
     let tags = Tags::default();
     let data = Labels::of_data(&tags, task);
@@ -123,7 +123,7 @@ pub(super) fn code_call(
     Some(read.into_iter().map(|action| action.call).collect())
 }
 
-/// Whether a text is empty, or begins with the label of a thought.
+/// Whether a text is empty, or starts with the label of a thought.
 pub(super) fn is_thought(text: &str) -> bool {
     let labels = Labels::of_step(&Tags::default());
     let text = text.trim();
@@ -131,7 +131,7 @@ pub(super) fn is_thought(text: &str) -> bool {
     text.is_empty() || matches!(labels.read(text), Some((Label::Thought, _))) || is_reasoning()
 }
 
-/// How outputs are asked for where there is no step.
+/// How outputs are requested without steps.
 const WORDS: Words = Words {
     place: "after its name and a colon",
     results: "",
@@ -248,7 +248,7 @@ impl Style for Tagged {
     }
 }
 
-/// A reply without an action: a call in JSON, a thought, or mere talk.
+/// A reply without an action: a call in JSON, a thought, or just text.
 fn talk(
     task: &Task,
     labels: (&Labels, &Labels),
@@ -257,7 +257,7 @@ fn talk(
 ) -> Result<Read<StepReply>, Misread> {
     let mut read = style::unstructured_step(task, reply, |_| step.has_input)?;
     if !read.value.calls.is_empty() {
-        // What stands before the call may be a labelled thought.
+        // The text before the call may be a labelled thought.
         let before = Step::of(labels.0.cut(&read.value.thought, labels.1));
         read.value.thought = before.thought;
     } else if !step.thought.is_empty() {
@@ -269,11 +269,11 @@ fn talk(
     Ok(read)
 }
 
-/// The pieces of a reply that make one step.
+/// The parts of a reply that form one step.
 #[derive(Debug, Default)]
 struct Step {
     thought: String,
-    /// Each with the input that was given for it.
+    /// Each with its input.
     actions: Vec<(String, Option<String>)>,
     answer: Option<String>,
     has_input: bool,
@@ -282,7 +282,7 @@ struct Step {
 }
 
 impl Step {
-    /// Everything up to the first sign of a further step.
+    /// Everything before the first sign of a further step.
     fn of(cut: labels::Labelled) -> Self {
         let mut step = Self::default();
         let mut thoughts = Vec::new();
@@ -340,7 +340,7 @@ impl Step {
         };
         let mut read = Vec::new();
         for (text, input) in &actions {
-            // Without a closing bracket nothing tells whether a name or an input is whole.
+            // Without a closing bracket, a name or an input may be incomplete.
             let is_closed = input.is_none() && text.trim_end().ends_with([')', ']', '}', '`']);
             if cut && !is_closed {
                 return Err(cut_off());
@@ -357,7 +357,7 @@ impl Step {
         }
         for action in &read {
             if let Some(answer) = &action.answer {
-                // A completing call without arguments has no place for it; the extraction does.
+                // A completing call without arguments can't contain it; the extraction can.
                 thought = format!("{thought}\n{answer}").trim().to_owned();
             }
         }

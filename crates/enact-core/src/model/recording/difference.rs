@@ -1,14 +1,14 @@
-//! Where a request differs from a recorded one, in words.
+//! Describes the difference between a request and a recorded one.
 
 use serde_json::Value;
 
 use super::matching::fits;
 
-/// How much of two texts is shown on each side of where they part.
+/// The length of the excerpts around a difference.
 const BEFORE: usize = 2;
 const AFTER: usize = 60;
 
-/// The first place where they differ, and what stands there.
+/// The first difference, with both values.
 pub(super) fn difference(recorded: &Value, request: &Value) -> String {
     let (path, recorded, request) = first(String::new(), Some(recorded), Some(request));
     let path = path.trim_start_matches('.');
@@ -19,7 +19,7 @@ pub(super) fn difference(recorded: &Value, request: &Value) -> String {
     format!("`{path}` differs; recorded: {recorded}; now: {request}")
 }
 
-/// How far two requests agree: the number of messages that are the same from the beginning.
+/// The number of messages that match from the start.
 pub(super) fn agreement(recorded: &Value, request: &Value) -> usize {
     let (Some(recorded), Some(request)) = (
         recorded["messages"].as_array(),
@@ -71,7 +71,7 @@ fn shown(value: Option<&Value>) -> String {
     }
 }
 
-/// Two texts from just before the place where they part.
+/// Excerpts of two texts, from just before their first difference.
 fn apart(recorded: &str, request: &str) -> (String, String) {
     let both = recorded.chars().zip(request.chars());
     let same = both.take_while(|(a, b)| a == b).count();

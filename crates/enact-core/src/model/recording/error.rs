@@ -1,31 +1,31 @@
-//! How a recording can be of no use.
+//! Errors of recordings.
 
 use std::io;
 use std::path::PathBuf;
 
-/// A recording that cannot be written or read.
+/// A recording cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
     /// The file cannot be opened, read or written.
     #[error("the recording `{}` cannot be used: {source}", path.display())]
     Io {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A line is not what a recording consists of.
+    /// A line is not valid in a recording.
     #[error("the recording `{}` is damaged in line {line}: {problem}", path.display())]
     Damaged {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Which line; the first is 1.
+        /// The line number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// A newer release wrote it.
+    /// The recording was written by a newer release.
     #[error(
         "the recording `{}` has the format {version}, and this release reads up to {}: use a \
          newer one",
@@ -33,32 +33,32 @@ pub enum RecordingError {
         super::FORMAT
     )]
     Newer {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The version of its format.
         version: u64,
     },
-    /// Nothing was recorded of this model.
+    /// The recording doesn't contain this model.
     #[error(
         "the recording `{}` has nothing of the model `{model}`: it has {}",
         path.display(),
         if has.is_empty() { "nothing at all" } else { has }
     )]
     NoModel {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The model.
         model: String,
-        /// The models that it has something of.
+        /// The models in the recording.
         has: String,
     },
-    /// The file is about a model of this name that can do other things.
+    /// The recording contains a model with this name but other capabilities.
     #[error(
         "the recording `{}` is of another model called `{model}`: name another file, or remove it",
         path.display()
     )]
     OtherModel {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The model.
         model: String,

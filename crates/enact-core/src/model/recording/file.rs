@@ -1,4 +1,4 @@
-//! The lines of a recording: headings, which say of which model it is, and exchanges.
+//! The lines of a recording: headings, which describe a model, and exchanges.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use super::{FORMAT, RecordingError};
 use crate::model::{Capabilities, Chunk, LanguageModel, ModelError, ModelErrorKind};
 
-/// A model that was asked, as whoever replays it has to know it.
+/// The description of a model, as needed for a replay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Heading {
-    /// The version of the format. Marks the line as a heading, too.
+    /// The version of the format. It also identifies the line as a heading.
     pub(super) enact_recording: u32,
     pub(super) model: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,7 +20,7 @@ pub(super) struct Heading {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) base_url: Option<String>,
     pub(super) capabilities: Capabilities,
-    /// What the program that records wants to know when it replays.
+    /// Notes of the recording program for a replay.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) notes: Map<String, Value>,
 }
@@ -39,8 +39,8 @@ impl Heading {
     }
 }
 
-/// An address without user, password and query, which may hold keys. The clients of this crate give
-/// it like that; others may not.
+/// An address without user, password and query, which may contain keys. Clients in this crate already
+/// return it like that; others may not.
 fn without_credentials(address: &str) -> String {
     let bare = address.split(['?', '#']).next().unwrap_or_default();
     match bare.split_once("://") {
@@ -53,10 +53,10 @@ fn without_credentials(address: &str) -> String {
     }
 }
 
-/// One request, and what came of it.
+/// A request and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Exchange {
-    /// Who was asked.
+    /// The model that was asked.
     pub(super) model: String,
     pub(super) request: Value,
     pub(super) chunks: Vec<Chunk>,
@@ -64,7 +64,7 @@ pub(super) struct Exchange {
     pub(super) error: Option<Failed>,
 }
 
-/// A failure of a model, as a line holds it.
+/// A failed request, in the form of a line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Failed {
     kind: ModelErrorKind,
@@ -108,7 +108,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Reads a file that is there.
+    /// Reads an existing file.
     pub(super) fn read(path: &Path) -> Result<Self, RecordingError> {
         let io = |source| RecordingError::Io {
             path: path.to_owned(),
@@ -161,7 +161,7 @@ impl Lines {
         Ok(())
     }
 
-    /// What is known of a model.
+    /// The heading of a model.
     pub(super) fn heading(&self, model: &str) -> Option<&Heading> {
         self.headings.iter().find(|heading| heading.model == model)
     }

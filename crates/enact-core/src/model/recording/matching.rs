@@ -1,10 +1,10 @@
-//! Whether a request is the one that was recorded.
+//! Matches requests with recorded ones.
 
 use serde_json::Value;
 
 use crate::model::REDACTED;
 
-/// Whether a request is the recorded one. Where a secret was, anything may be.
+/// Whether a request matches a recorded one. A redacted secret matches any text.
 pub(super) fn fits(recorded: &Value, request: &Value) -> bool {
     match (recorded, request) {
         (Value::String(recorded), Value::String(request)) => text_fits(recorded, request),

@@ -1,8 +1,8 @@
-//! Recording what was asked and answered, and giving the same answers again.
+//! Records exchanges with models, and replays them.
 //!
-//! A [`Recording`] asks a model and writes every exchange to a file; a [`Replaying`] answers from
-//! such a file, offline and for nothing. A run that was recorded replays to the same log, if its
-//! tools give the same.
+//! A [`Recording`] asks a model and writes every exchange to a file; a [`Replaying`] replies from such
+//! a file, offline and free of charge. A recorded run replays to the same log, if its tools return
+//! the same results.
 //!
 //! ```
 //! use enact::model::{Recording, Replaying, ScriptedModel, call};

@@ -1,4 +1,4 @@
-//! Writing exchanges down.
+//! Records exchanges.
 
 use std::fmt;
 use std::fs::OpenOptions;
@@ -19,15 +19,15 @@ use crate::model::{
     Request, Secrets, write_reply,
 };
 
-/// A model whose exchanges are written down, for a [`Replaying`](super::Replaying).
+/// A model whose exchanges are recorded, for a [`Replaying`](super::Replaying).
 ///
-/// Each exchange is a line of JSON, written when its reply is whole or has failed: the request, the
-/// pieces of the reply as they came, and the error if there is one. Requests may be made side by
-/// side. A request that is given up is not written down. A reply that cannot be written down fails:
-/// whoever records wants a recording.
+/// Each exchange is a line of JSON, written when its reply is complete or has failed: the request, the
+/// chunks of the reply as received, and the error if there is one. Requests can be concurrent. An
+/// abandoned request is not recorded. If a reply can't be recorded, the request fails, so that a
+/// recording is never incomplete.
 ///
-/// Put it around wrappers such as [`Retrying`](crate::model::Retrying): what they did is recorded
-/// with the reply. Put [`Secrets`] into it: a recording holds all that was said.
+/// Put it around wrappers such as [`Retrying`](crate::model::Retrying): their effects are recorded
+/// with the reply. Set [`Secrets`]: a recording contains all messages.
 #[derive(Debug, Clone)]
 pub struct Recording<M> {
     model: M,
@@ -37,16 +37,16 @@ pub struct Recording<M> {
 }
 
 impl<M: LanguageModel> Recording<M> {
-    /// Writes to anything that takes bytes.
+    /// Records to any writer.
     pub fn new(model: M, writer: impl Write + Send + 'static) -> Self {
         Self::on(model, Tape::new(Box::new(writer), Vec::new()))
     }
 
-    /// Writes to a file, which only its owner can read. A recording that is there is gone on with;
-    /// nothing in it is changed.
+    /// Records to a file that only its owner can read. If the file exists, new exchanges are
+    /// appended.
     ///
     /// # Errors
-    /// When the file cannot be opened, or is not a recording, or is of another model of this name.
+    /// If the file cannot be opened, is not a recording, or contains another model with this name.
     pub fn to_file(model: M, path: impl AsRef<Path>) -> Result<Self, RecordingError> {
         let path = path.as_ref();
         let io = |source| RecordingError::Io {
@@ -78,21 +78,21 @@ impl<M: LanguageModel> Recording<M> {
         }
     }
 
-    /// The same without these secrets in what is written.
+    /// Removes these secrets from the recording.
     #[must_use]
     pub fn with_secrets(self, secrets: Secrets) -> Self {
         Self { secrets, ..self }
     }
 
-    /// The same with notes about the model, which [`Replaying::notes`](super::Replaying::notes)
-    /// gives back.
+    /// Adds notes about the model, which [`Replaying::notes`](super::Replaying::notes)
+    /// returns.
     #[must_use]
     pub fn with_notes(mut self, notes: Map<String, Value>) -> Self {
         self.heading.notes = notes;
         self
     }
 
-    /// Records another model on the same tape, such as one that judges.
+    /// Records another model to the same file, such as a judge.
     pub fn beside<N: LanguageModel>(&self, model: N) -> Recording<N> {
         Recording {
             heading: Heading::of(&model),
@@ -102,7 +102,7 @@ impl<M: LanguageModel> Recording<M> {
         }
     }
 
-    /// Writes an exchange down.
+    /// Writes an exchange.
     fn write(
         &self,
         request: &Request,
@@ -136,13 +136,13 @@ impl<M: LanguageModel> Recording<M> {
     }
 }
 
-/// The chunks as they came; if the reply holds a secret, which may lie across them, in one piece.
+/// The chunks as received; if the reply contains a secret, which may span chunks, as one chunk.
 fn whole_if(chunks: Vec<Chunk>, secrets: &Secrets) -> Vec<Chunk> {
     let mut builder = ReplyBuilder::default();
     for chunk in &chunks {
         builder.push(chunk.clone());
     }
-    // What was cut off counts as little as what failed.
+    // A partial reply counts as little as a failed one.
     let Ok(reply) = builder.finish() else {
         return Vec::new();
     };
@@ -158,7 +158,7 @@ fn whole_if(chunks: Vec<Chunk>, secrets: &Secrets) -> Vec<Chunk> {
     whole
 }
 
-/// Where lines go, one writer at a time.
+/// The destination of lines, for one writer at a time.
 #[derive(Clone)]
 struct Tape(Arc<Mutex<Open>>);
 
@@ -201,13 +201,13 @@ impl<M: LanguageModel> LanguageModel for Recording<M> {
             let reply = self.model.stream(request.clone());
             let read = out.copy(reply.inspect_ok(|chunk| chunks.push(chunk.clone())));
             let read = read.await;
-            // No part of what came before a failure counts, so where there are secrets, none is kept.
+            // Chunks before a failure don't count, so with secrets they are not recorded.
             if read.is_err() && !self.secrets.is_empty() {
                 chunks.clear();
             }
             let written = self.write(&request, chunks, read.as_ref().err());
             match (read, written) {
-                // Why there is no reply matters more than why that was not written down.
+                // The failure of the model matters more than that of the recording.
                 (Err(error), Err(problem)) => Err(error.with_note(&problem.to_string())),
                 (read, written) => read.and(written),
             }

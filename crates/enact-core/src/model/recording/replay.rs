@@ -1,4 +1,4 @@
-//! Giving recorded replies again.
+//! Replays recorded replies.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,15 +15,15 @@ use crate::model::{
     Chunk, LanguageModel, ModelError, ModelErrorKind, ModelInfo, ReplyStream, Request,
 };
 
-/// A model that answers from a [`Recording`](super::Recording): offline, without a key, for
-/// nothing.
+/// A model that replies from a [`Recording`](super::Recording): offline, without a key, free of
+/// charge.
 ///
-/// It is strict: a request gets the reply that was recorded for just this request, each reply once,
-/// and a request that was not recorded fails with the difference. Requests may come in another
-/// order, so that runs replay side by side. [`Replaying::loosely`] goes by position instead.
+/// It is strict: each request gets the reply that was recorded for exactly this request, each reply
+/// is used once, and a request that was not recorded fails with the difference. The order of requests
+/// doesn't matter, so runs can be replayed concurrently. [`Replaying::loosely`] goes by position.
 ///
-/// It has the name, the address and the capabilities of the model that was recorded. Recorded errors
-/// are errors again. Where a secret was, anything fits.
+/// It has the name, address and capabilities of the recorded model. Recorded errors are returned as
+/// errors. A redacted secret matches any text.
 #[derive(Debug, Clone)]
 pub struct Replaying {
     heading: Heading,
@@ -37,7 +37,7 @@ enum Order {
     ByPosition,
 }
 
-/// The exchanges that are still to be given.
+/// The unused exchanges.
 #[derive(Debug)]
 struct Shelf {
     path: PathBuf,
@@ -52,10 +52,10 @@ struct Kept {
 }
 
 impl Replaying {
-    /// Reads a recording. Answers as the model that it begins with.
+    /// Opens a recording, and replays its first model.
     ///
     /// # Errors
-    /// When there is no such file, it is no recording or damaged, or a newer release wrote it.
+    /// If the file doesn't exist, is not a recording, is damaged, or was written by a newer release.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, RecordingError> {
         let path = path.as_ref();
         let Lines {
@@ -85,14 +85,14 @@ impl Replaying {
         })
     }
 
-    /// The same, going by what is asked: how it is unless said otherwise.
+    /// Matches requests by content. This is the default.
     #[must_use]
     pub fn strictly(self) -> Self {
         let order = Order::ByRequest;
         Self { order, ..self }
     }
 
-    /// The same, going by position: the first request gets the first reply, whatever it asks. For
+    /// Matches requests by position: the first request gets the first reply, whatever it asks. For
     /// one request at a time.
     #[must_use]
     pub fn loosely(self) -> Self {
@@ -100,10 +100,10 @@ impl Replaying {
         Self { order, ..self }
     }
 
-    /// Another model of the same recording, such as one that judges.
+    /// Another model of the same recording, such as a judge.
     ///
     /// # Errors
-    /// When nothing of a model with this name was recorded.
+    /// If the recording doesn't contain the model.
     pub fn beside(&self, model: &str) -> Result<Self, RecordingError> {
         let headings = &self.shelf.headings;
         match headings.iter().find(|heading| heading.model == model) {
@@ -122,12 +122,12 @@ impl Replaying {
         }
     }
 
-    /// What was noted about the model.
+    /// The notes about the model.
     pub fn notes(&self) -> &Map<String, Value> {
         &self.heading.notes
     }
 
-    /// How many recorded exchanges of this model were not asked for.
+    /// The number of unused exchanges of this model.
     pub fn left(&self) -> usize {
         let kept = self.shelf.lock();
         let left = kept.iter().filter(|kept| self.is_left(kept));
@@ -138,7 +138,7 @@ impl Replaying {
         !kept.is_given && kept.exchange.model == self.heading.model
     }
 
-    /// The exchange for a request, which is then given.
+    /// Takes the exchange for a request.
     fn take(&self, request: &Value) -> Result<Exchange, ModelError> {
         let mut kept = self.shelf.lock();
         let found = kept.iter_mut().find(|kept| {
@@ -159,7 +159,7 @@ impl Replaying {
     fn missing(&self, kept: &[Kept], request: &Value) -> ModelError {
         let path = self.shelf.path.display();
         let left = kept.iter().filter(|kept| self.is_left(kept));
-        // The one that agrees longest is the one that was meant.
+        // The one with the longest match was probably intended.
         let nearest = left
             .rev()
             .max_by_key(|kept| agreement(&kept.exchange.request, request));

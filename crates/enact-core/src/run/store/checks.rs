@@ -1,4 +1,4 @@
-//! What every store has to keep to. A new store runs this in its tests.
+//! Checks for implementations of stores. Run them in the tests of a new store.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::run::started::{AgentSpec, Started};
 use crate::signature::{Signature, Values};
 use crate::time::Timestamp;
 
-/// Checks that an empty store keeps what [`Store`] promises. The error says what it broke.
+/// Checks that an empty store keeps the guarantees of [`Store`]. The error names the violation.
 pub async fn check_store(store: &dyn Store) -> Result<(), String> {
     let checked = keeps_its_promises(store).await;
     checked.map_err(|broken| broken.to_string())
@@ -156,7 +156,7 @@ async fn one_writer_at_a_time(store: &dyn Store) -> Checked {
 async fn an_old_lease_cannot_write(store: &dyn Store) -> Checked {
     let first = store.acquire("fence").await?;
     store.append(&first, &[started("fence", 4)?]).await?;
-    // The first writer is cut off: its lease is given back, but it does not know.
+    // The first writer is cut off: its lease is released without its knowledge.
     let stale = super::Lease::new("fence", first.fence(), ());
     drop(first);
     let second = store.acquire("fence").await?;
@@ -274,7 +274,7 @@ async fn deleted_runs_are_gone(store: &dyn Store) -> Checked {
         all.iter().all(|run| run.run_id != "whole"),
         "a deleted run is still listed",
     )?;
-    // Its name can be used again, from the start.
+    // Its id can be used again for a new run.
     let lease = store.acquire("whole").await?;
     store.append(&lease, &[started("whole", 5)?]).await?;
     Ok(())

@@ -1,4 +1,4 @@
-//! Runs kept in memory: for tests, and for programs whose runs need not outlive them.
+//! Runs in memory: for tests, and for programs whose runs don't need to survive them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ struct Kept {
     is_held: Arc<AtomicBool>,
 }
 
-/// Gives the lease back when the writer lets go of it.
+/// Releases the lease when the writer drops it.
 struct Guard(Arc<AtomicBool>);
 
 impl Drop for Guard {
@@ -130,7 +130,7 @@ impl Store for MemoryStore {
             if kept.is_held.load(Ordering::Acquire) {
                 return Err(StoreError::busy(run_id));
             }
-            // The fencing number stays: a lease from before must never fit again.
+            // The fencing number is kept: an old lease must never become valid again.
             kept.records.clear();
             kept.summary = None;
             Ok(())

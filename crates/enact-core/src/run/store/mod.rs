@@ -1,8 +1,8 @@
-//! Stores: where logs are kept so that runs outlive their process.
+//! Stores, in which logs survive their process.
 //!
-//! A [`Store`] keeps the records of runs, each under one writer at a time. It is implemented by
-//! [`MemoryStore`] and by database crates, and called by drivers. [`check_store`] says whether an
-//! implementation keeps what the trait promises.
+//! A [`Store`] keeps the records of runs, each with one writer at a time. It is implemented by
+//! [`MemoryStore`] and by database crates, and called by drivers. [`check_store`] checks whether an
+//! implementation keeps the guarantees of the trait.
 
 mod checks;
 mod memory;
@@ -23,32 +23,32 @@ pub use summary::{RunFilter, RunStatus, RunSummary};
 /// The future of a store operation.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// Keeps the logs of runs. Implemented per database; called by drivers.
+/// Stores the logs of runs. Implemented for databases; called by drivers.
 ///
-/// What a store promises: an append is whole or not at all, and durable when it returns; records
-/// of a run have the positions 0, 1, 2, … without gaps; only the newest lease of a run can append
+/// Guarantees of a store: an append is atomic, and durable when it returns; the records of a run have
+/// the positions 0, 1, 2, … without gaps; only the newest lease of a run can append
 /// to it.
 pub trait Store: Send + Sync + fmt::Debug {
-    /// Becomes the one writer of a run, which need not exist yet. Fails with
-    /// [`StoreErrorKind::Busy`] while another writer is alive.
+    /// Acquires the lease to write to a run, which doesn't have to exist yet. Fails with
+    /// [`StoreErrorKind::Busy`] while there is another writer.
     fn acquire<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, Lease>;
 
-    /// Appends records to the run of the lease. The first has the position after the last one
-    /// stored, else the append fails with [`StoreErrorKind::Position`]; a lease that was followed
-    /// by another fails with [`StoreErrorKind::Fenced`].
+    /// Appends records to the run of the lease. The first record must have the position after the last
+    /// stored one, or the append fails with [`StoreErrorKind::Position`]; an outdated lease fails with
+    /// [`StoreErrorKind::Fenced`].
     fn append<'a>(&'a self, lease: &'a Lease, records: &'a [Record]) -> StoreFuture<'a, ()>;
 
-    /// Reads a run. A damaged end is left out and named.
+    /// Loads a run. A damaged end is left out and reported.
     fn load<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, StoredRun>;
 
-    /// The runs that fit the filter, newest first.
+    /// Lists the runs that match the filter, newest first.
     fn list<'a>(&'a self, filter: &'a RunFilter) -> StoreFuture<'a, Vec<RunSummary>>;
 
-    /// Forgets a run. Fails while it has a writer.
+    /// Deletes a run. Fails while it has a writer.
     fn delete<'a>(&'a self, run_id: &'a str) -> StoreFuture<'a, ()>;
 }
 
-/// The right to write to a run. Given back when it is dropped.
+/// The permission to write to a run. Released when it is dropped.
 pub struct Lease {
     run_id: String,
     fence: u64,
@@ -56,8 +56,8 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// A lease with a fencing number, higher than that of every lease before it. The guard gives
-    /// the lease back when it is dropped.
+    /// Creates a lease with a fencing number, which is higher than that of all earlier leases. The guard
+    /// releases the lease when it is dropped.
     pub fn new(run_id: impl Into<String>, fence: u64, guard: impl Any + Send + Sync) -> Self {
         Self {
             run_id: run_id.into(),
@@ -76,8 +76,8 @@ impl Lease {
         self.fence
     }
 
-    /// The guard, for the store that made the lease: what it has to know for each append can be
-    /// kept there.
+    /// The guard, for the store that created the lease: it can keep there what it needs for each
+    /// append.
     pub fn guard<T: Any>(&self) -> Option<&T> {
         self.guard.downcast_ref()
     }
@@ -92,13 +92,13 @@ impl fmt::Debug for Lease {
     }
 }
 
-/// A run as a store has it.
+/// A run in a store.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StoredRun {
-    /// The run, as far as its log can be read.
+    /// The run, as far as its log is readable.
     pub run: Run,
-    /// What is wrong with the rest, if there is something.
+    /// The problem with the rest, if there is one.
     pub damage: Option<String>,
 }
 
@@ -128,25 +128,25 @@ impl StoredRun {
     }
 }
 
-/// What went wrong in a store.
+/// The kind of a [`StoreError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// There is no such run.
+    /// The run doesn't exist.
     NotFound,
     /// Another writer has the run.
     Busy,
-    /// Another writer has taken the run over.
+    /// Another writer has taken over the run.
     Fenced,
-    /// The records do not follow the stored ones.
+    /// The records don't follow the stored ones.
     Position,
-    /// There is no room left.
+    /// There is no space left.
     Full,
-    /// The database is locked by somebody else.
+    /// The database is locked by another process.
     Locked,
     /// The log cannot be read at all.
     Corrupt,
-    /// The store cannot be reached or written.
+    /// The store cannot be reached or written to.
     Io,
 }
 
@@ -166,7 +166,7 @@ impl StoreErrorKind {
     }
 }
 
-/// A store operation failed. The run continues to exist as it was stored before.
+/// A store operation failed. The run remains as it was stored before.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct StoreError {
@@ -176,7 +176,7 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// An error of a kind, with a message that says what to do.
+    /// Creates an error with a message that says what to do.
     pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -185,19 +185,19 @@ impl StoreError {
         }
     }
 
-    /// The same, caused by another error.
+    /// Sets the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
         self.source = Some(Box::new(source));
         self
     }
 
-    /// What went wrong.
+    /// The kind of error.
     pub fn kind(&self) -> StoreErrorKind {
         self.kind
     }
 
-    /// There is no such run.
+    /// The run doesn't exist.
     pub fn not_found(run_id: &str) -> Self {
         Self::new(
             StoreErrorKind::NotFound,
@@ -215,20 +215,20 @@ impl StoreError {
         )
     }
 
-    /// Another writer has taken the run over.
+    /// Another writer has taken over the run.
     pub fn fenced(run_id: &str) -> Self {
         Self::new(
             StoreErrorKind::Fenced,
-            format!("the run `{run_id}` was taken over by another process, which goes on with it"),
+            format!("the run `{run_id}` was taken over by another process, which continues it"),
         )
     }
 
-    /// The records do not follow the stored ones.
+    /// The records don't follow the stored ones.
     pub fn position(run_id: &str, expected: u64, found: u64) -> Self {
         Self::new(
             StoreErrorKind::Position,
             format!(
-                "the run `{run_id}` goes on at position {expected}, not {found}: load it again"
+                "the run `{run_id}` continues at position {expected}, not {found}: load it again"
             ),
         )
     }

@@ -1,4 +1,4 @@
-//! What a list of runs shows of each.
+//! Summaries of runs, for lists.
 
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
@@ -6,15 +6,15 @@ use strum::IntoStaticStr;
 use crate::run::event::{Event, Record, TerminationReason};
 use crate::time::Timestamp;
 
-/// How far a run is.
+/// The status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, Serialize, Deserialize)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunStatus {
-    /// A writer works on it.
+    /// A writer is working on it.
     Running,
-    /// Neither over nor waiting, and without a writer: its process has ended.
+    /// Neither over nor paused, and without a writer: its process has ended.
     Interrupted,
     /// Waits for a person.
     Paused,
@@ -22,14 +22,14 @@ pub enum RunStatus {
     Finished,
     /// Over, without outputs.
     Failed,
-    /// Over, because somebody cancelled it.
+    /// Over, because it was cancelled.
     Cancelled,
-    /// The beginning of its log cannot be read.
+    /// The start of its log cannot be read.
     Damaged,
 }
 
 impl RunStatus {
-    /// Every status.
+    /// All statuses.
     pub const ALL: [Self; 7] = [
         Self::Running,
         Self::Interrupted,
@@ -46,19 +46,19 @@ impl RunStatus {
     }
 }
 
-/// What a list shows of a run. Kept up to date by its store, a constant effort per record.
+/// The summary of a run, for lists. Stores keep it up to date, with constant effort per record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunSummary {
     /// The run.
     pub run_id: String,
-    /// How far it is.
+    /// The status.
     pub status: RunStatus,
     /// Its signature as an arrow string.
     pub signature: String,
     /// The model of its steps.
     pub model: String,
-    /// When it began.
+    /// When it started.
     pub started: Timestamp,
     /// When it was last written to.
     pub updated: Timestamp,
@@ -66,14 +66,14 @@ pub struct RunSummary {
     pub steps: u64,
     /// Questions that wait for an answer.
     pub open_questions: u64,
-    /// Why it ended, if it did.
+    /// Why it ended, if it has.
     pub termination_reason: Option<TerminationReason>,
-    /// How many records it has.
+    /// The number of records.
     pub records: u64,
 }
 
 impl RunSummary {
-    /// The summary of a run that begins with this record, if it can begin a run.
+    /// The summary of a run that starts with this record, if it is a valid start.
     pub fn begin(record: &Record) -> Option<Self> {
         let Event::Started(started) = &record.event else {
             return None;
@@ -92,7 +92,7 @@ impl RunSummary {
         })
     }
 
-    /// All that can be said of a run whose log cannot be read.
+    /// The summary of a run whose log cannot be read.
     pub fn damaged(run_id: impl Into<String>, started: Timestamp, updated: Timestamp) -> Self {
         Self {
             run_id: run_id.into(),
@@ -108,7 +108,7 @@ impl RunSummary {
         }
     }
 
-    /// The same as a list shows it: a run that nobody works on is not running. For stores, which alone
+    /// The summary as shown in a list: a run without a writer is not running. For stores, since only they
     /// know whether a run has a writer.
     #[must_use]
     pub fn with_writer(mut self, has_writer: bool) -> Self {
@@ -118,13 +118,13 @@ impl RunSummary {
         self
     }
 
-    /// Takes the next record in.
+    /// Adds the next record.
     pub fn apply(&mut self, record: &Record) {
         self.records += 1;
         self.updated = record.at;
         match &record.event {
             Event::Replied(replied) if replied.stepped().is_some() => self.steps += 1,
-            // Another one is open no more.
+            // There is no other open question any more.
             Event::Asked(question) if question.replaces.is_some() => {}
             Event::Asked(_) | Event::Withdrawn { .. } => self.open_questions += 1,
             Event::Answered { .. } => self.open_questions = self.open_questions.saturating_sub(1),
@@ -147,46 +147,46 @@ impl RunSummary {
     }
 }
 
-/// Which runs to list.
+/// A filter for lists of runs.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RunFilter {
-    /// Only those of this status.
+    /// Only runs with this status.
     pub status: Option<RunStatus>,
-    /// Only those whose id ends like this.
+    /// Only runs whose id ends with this.
     pub id_ending: Option<String>,
-    /// At most this many.
+    /// The maximum number of runs.
     pub limit: Option<u32>,
 }
 
 impl RunFilter {
-    /// Every run.
+    /// All runs.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// The same, of one status only.
+    /// Keeps only runs with this status.
     #[must_use]
     pub fn with_status(mut self, status: RunStatus) -> Self {
         self.status = Some(status);
         self
     }
 
-    /// The same, only those whose id ends like this.
+    /// Keeps only runs whose id ends with this.
     #[must_use]
     pub fn with_id_ending(mut self, ending: impl Into<String>) -> Self {
         self.id_ending = Some(ending.into());
         self
     }
 
-    /// The same, at most this many.
+    /// Sets the maximum number of runs.
     #[must_use]
     pub fn with_limit(mut self, limit: u32) -> Self {
         self.limit = Some(limit);
         self
     }
 
-    /// Whether a run fits.
+    /// Whether a run matches.
     pub fn fits(&self, summary: &RunSummary) -> bool {
         let ending = self.id_ending.as_deref().unwrap_or_default();
         self.status.is_none_or(|status| status == summary.status)
