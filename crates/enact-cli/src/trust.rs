@@ -132,7 +132,7 @@ fn refused(run: &Run, deeds: &[(String, String)], way_out: &str) -> Failure {
     });
     let deeds: Vec<String> = deeds.collect();
     let message = format!(
-        "the run was not begun by this user on this machine, and nobody can be asked whether to \
+        "the run was not started by this user on this machine, and nobody can be asked whether to \
          resume it, which means: {}; {way_out} (`enact show {}` shows it)",
         deeds.join("; "),
         run.id()

@@ -12,6 +12,21 @@ use crate::telemetry::CAPTURE_VARIABLE;
 
 /// Defaults for modules: model and adapter, content in spans, secrets, and the key that seals
 /// runs.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use enact::adapter::Native;
+/// use enact::model::{ScriptedModel, say};
+/// use enact::{Predict, Settings, scope, values};
+///
+/// let qa = Predict::builder("question -> answer").build()?;
+/// let settings = Settings::new().model(ScriptedModel::new([say("Paris")])).adapter(Native);
+/// let done = scope(settings, async {
+///     qa.call(values! { question: "Capital of France?" }).await?.finished()
+/// });
+/// assert_eq!(done.await?.outputs["answer"], "Paris");
+/// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     pub(crate) model: Option<Arc<dyn LanguageModel>>,

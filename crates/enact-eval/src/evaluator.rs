@@ -15,6 +15,16 @@ use crate::results::Heading;
 use crate::trial::{Fault, Status, Trial};
 
 /// An agent under evaluation, and the settings of its runs.
+///
+/// ```
+/// use enact::ReAct;
+/// use enact_eval::Evaluator;
+///
+/// let agent = ReAct::builder("question -> answer").build()?;
+/// let evaluator = Evaluator::new(&agent);
+/// assert!(evaluator.judge().is_none());
+/// # Ok::<_, enact::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Evaluator<'a> {
     agent: &'a ReAct,

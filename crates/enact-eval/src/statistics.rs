@@ -3,6 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 /// A number out of a total.
+///
+/// ```
+/// use enact_eval::Share;
+///
+/// let share = Share::count([true, true, true, false]);
+/// assert_eq!(share.value(), Some(0.75));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Share {
     /// The number.

@@ -25,6 +25,22 @@ use tokio::sync::mpsc;
 use crate::{Error, ErrorKind};
 
 /// An agent as a tool: its inputs are the arguments, its outputs the result.
+///
+/// ```no_run
+/// use enact::ReAct;
+/// use enact_mcp::AgentService;
+///
+/// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+/// let agent = ReAct::builder("question -> answer")
+///     .model(enact::model("anthropic::claude-sonnet-4-5")?)
+///     .build()?;
+/// AgentService::new("answers", agent)
+///     .description("Answers questions.")
+///     .serve_stdio()
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct AgentService {
     name: String,

@@ -44,6 +44,16 @@ struct Index {
 /// A directory with downloaded model files, and an index of these and of other files.
 ///
 /// Processes can share it: the index is replaced as a whole, by one process at a time.
+///
+/// ```
+/// use enact_models::Shelf;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path();
+/// let shelf = Shelf::at(folder);
+/// assert!(shelf.list()?.is_empty());
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Shelf {
     folder: PathBuf,

@@ -39,6 +39,20 @@ pub type TracesLayer<S> =
     Filtered<Layered<OpenSpans, OpenTelemetryLayer<S, SdkTracer>, S>, Targets, S>;
 
 /// Sends traces to a collector. Call [`Traces::install`] or [`Traces::layer`] to start.
+///
+/// ```no_run
+/// use enact_otel::Traces;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let guard = Traces::from_env()
+///     .endpoint("http://127.0.0.1:4318")
+///     .service_name("my-agent")
+///     .install()?;
+/// // … run agents …
+/// guard.finish()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "nothing is sent before `install` or `layer`"]
 pub struct Traces {

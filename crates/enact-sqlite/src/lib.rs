@@ -72,6 +72,25 @@ const LOCK_ATTEMPTS: usize = 3;
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 /// Runs in one SQLite file. Clones share the connections to it.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use enact::model::{ScriptedModel, say};
+/// use enact::run::store::Store as _;
+/// use enact::{Predict, values};
+/// use enact_sqlite::SqliteStore;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("runs.db");
+/// let store = SqliteStore::open(&path).await?;
+/// let qa = Predict::builder("question -> answer")
+///     .model(ScriptedModel::new([say("Paris")]))
+///     .build()?;
+/// let done = qa.call(values! { question: "Capital of France?" }).store(store.clone()).await?;
+/// let run = store.load(done.run().id()).await?.run;
+/// assert_eq!(run.outputs(), done.run().outputs());
+/// # Ok::<_, Box<dyn std::error::Error>>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct SqliteStore {
     path: Arc<Path>,

@@ -170,6 +170,7 @@ mod tests {
             "Approval",
             "Runs and recordings",
             "Reasoning",
+            "Hooks",
             "Limits",
             "MCP servers",
         ];

@@ -100,12 +100,12 @@ impl Reach {
     /// Settings for tools that are not used are a mistake.
     pub(super) fn check(&self, names: &[&str]) -> Result<(), Failure> {
         if self.http_get.is_some() && !names.contains(&"http_get") {
-            let message = "`--allow-host`, `--allow-private` and `--http-…` are for the tool \
+            let message = "`--allow-host`, `--allow-private` and `--http-…` configure the tool \
                            `http_get`: add it with `--tools http_get`";
             return Err(wrong(message.to_owned()));
         }
         if self.shell.is_some() && !names.contains(&"shell") {
-            let message = "the flags `--shell-…` are for the tool `shell`: add it with \
+            let message = "the flags `--shell-…` configure the tool `shell`: add it with \
                            `--tools shell`";
             return Err(wrong(message.to_owned()));
         }

@@ -74,7 +74,7 @@ fn a_turn_is_asked_again() {
     ]);
     let lines = "/retry\nfirst\nsecond\n/retry\nthird\n/retry\n";
     let said = said(&server, &data, &[], lines);
-    assert!(said.stderr.contains("there is no turn to ask again"));
+    assert!(said.stderr.contains("there is no turn to repeat"));
     assert_eq!(said.stdout, "one\ntwo\nbetter\nthree\n");
     let again = asked(&server, 2);
     assert!(again.contains("first") && again.contains("second") && !again.contains("two"));
@@ -251,7 +251,7 @@ fn truth_a_conversation_from_somewhere_else_is_not_continued_unasked() {
         .said();
     assert_eq!(said.code, 2, "{said:?}");
     let line = said.error_line();
-    assert!(line.contains("not begun by this user"), "{line}");
+    assert!(line.contains("not started by this user"), "{line}");
     // There is no such flag here.
     assert!(!line.contains("--trust"), "{line}");
     assert!(line.contains("continue it in a terminal"), "{line}");

@@ -63,6 +63,17 @@ impl ModelErrorKind {
 }
 
 /// A failed model request. The message never contains a key or a prompt.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use enact::model::{ModelError, ModelErrorKind};
+///
+/// let error = ModelError::new(ModelErrorKind::RateLimit, "too many requests")
+///     .with_status(429)
+///     .with_retry_after(Duration::from_secs(2));
+/// assert!(error.is_retryable());
+/// ```
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {

@@ -17,6 +17,13 @@ const KINDS: [(&[u8], &str); 3] = [
 ];
 
 /// A picture, by reference or by value.
+///
+/// ```
+/// use enact::model::Image;
+///
+/// let image = Image::from_base64("iVBORw0KGgo=", "image/png");
+/// assert_eq!(image.url(), "data:image/png;base64,iVBORw0KGgo=");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Image {
     /// Such as `image/png`.
@@ -132,6 +139,12 @@ pub struct RawCall {
 }
 
 /// A message of a conversation with a model.
+///
+/// ```
+/// use enact::model::Message;
+///
+/// assert_eq!(Message::user("Capital of France?").text(), "Capital of France?");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "role")]
 pub enum Message {
@@ -261,6 +274,14 @@ struct Sealed {
 ///
 /// Each message is stored once, however many requests contain it, and remembers its wire form: a
 /// step of a long run only costs what it adds.
+///
+/// ```
+/// use enact::model::{Message, Prompt};
+///
+/// let mut prompt = Prompt::new();
+/// prompt.push(Message::user("Capital of France?"));
+/// assert_eq!(prompt.len(), 1);
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Prompt {
     messages: Arc<Vec<Arc<Sealed>>>,

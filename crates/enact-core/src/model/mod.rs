@@ -108,6 +108,13 @@ impl Capabilities {
 }
 
 /// Information about a model that needs no request.
+///
+/// ```
+/// use enact::model::{Capabilities, ModelInfo};
+///
+/// let info = ModelInfo::new("my-model", Capabilities::FULL).with_provider("in-house");
+/// assert_eq!(info.name, "my-model");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelInfo<'a> {

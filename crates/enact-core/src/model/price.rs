@@ -9,6 +9,14 @@ use super::Usage;
 const MILLION: f64 = 1_000_000.0;
 
 /// Prices per million tokens of a model, in any currency.
+///
+/// ```
+/// use enact::model::{Price, Usage};
+///
+/// // Per million tokens.
+/// let price = Price { input: 3.0, cached_input: Some(0.3), output: 15.0 };
+/// assert_eq!(price.of(Usage::of_request(1_000_000, 100_000)), 4.5);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Price {
     /// Input tokens.

@@ -15,6 +15,14 @@ use crate::lean::{is_default, is_one, one};
 const BYTES_PER_TOKEN: usize = 3;
 
 /// Tokens and requests spent.
+///
+/// ```
+/// use enact::model::Usage;
+///
+/// let mut total = Usage::of_request(1_000, 50);
+/// total += Usage::of_request(1_100, 20);
+/// assert_eq!((total.requests, total.input_tokens, total.output_tokens), (2, 2_100, 70));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -163,6 +171,14 @@ pub enum Chunk {
 }
 
 /// A complete reply.
+///
+/// ```
+/// use enact::model::Reply;
+///
+/// let reply = Reply::text("Paris");
+/// assert_eq!(reply.text, "Paris");
+/// assert!(reply.calls.is_empty());
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -277,6 +293,17 @@ impl From<Reply> for Vec<Chunk> {
 }
 
 /// Combines chunks into a [`Reply`].
+///
+/// ```
+/// use enact::model::{Chunk, FinishReason, ReplyBuilder};
+///
+/// let mut reply = ReplyBuilder::default();
+/// reply.push(Chunk::Text("Par".into()));
+/// reply.push(Chunk::Text("is".into()));
+/// reply.push(Chunk::Finish(FinishReason::Stop));
+/// assert_eq!(reply.finish()?.text, "Paris");
+/// # Ok::<_, enact::model::ModelError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct ReplyBuilder {
     reply: Reply,

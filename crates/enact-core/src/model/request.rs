@@ -102,6 +102,17 @@ pub enum Delivery {
 }
 
 /// Sampling options. `None` leaves the choice to the provider.
+///
+/// ```
+/// use enact::Predict;
+/// use enact::model::ModelOptions;
+///
+/// let mut options = ModelOptions::default();
+/// options.temperature = Some(0.0);
+/// options.max_tokens = Some(1_000);
+/// let qa = Predict::builder("question -> answer").options(options).build()?;
+/// # Ok::<_, enact::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -124,6 +135,17 @@ pub struct ModelOptions {
 }
 
 /// A request to a model. Cheap to clone: the prompt and the tools are shared.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use enact::model::{LanguageModel as _, Message, Prompt, Request, ScriptedModel, say};
+///
+/// let model = ScriptedModel::new([say("Paris")]);
+/// let prompt: Prompt = [Message::user("Capital of France?")].into_iter().collect();
+/// let reply = model.complete(Request::new(prompt)).await?;
+/// assert_eq!(reply.text, "Paris");
+/// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Request {

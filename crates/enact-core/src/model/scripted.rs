@@ -12,6 +12,17 @@ use super::{
 };
 
 /// A step of a script: the reply to one request.
+///
+/// ```
+/// use enact::model::{ScriptedModel, call, say};
+/// use serde_json::json;
+///
+/// let model = ScriptedModel::new([
+///     call("weather", json!({"city": "Paris"})).thinking("I look it up."),
+///     say("It is mild."),
+/// ]);
+/// # model.abandon();
+/// ```
 #[derive(Debug, Clone)]
 pub struct ScriptStep(Result<Reply, ModelError>);
 

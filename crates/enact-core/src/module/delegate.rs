@@ -25,6 +25,29 @@ const TIMEOUT: Duration = Duration::from_secs(3_600);
 /// If it waits for a person, so does the caller; when the caller is resumed, it resumes too. Its
 /// runs are kept in memory unless a store is set, so set one if callers are resumed in other
 /// processes.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use enact::model::{ScriptedModel, call};
+/// use enact::module::AgentTool;
+/// use enact::{ReAct, Tools, values};
+/// use serde_json::json;
+///
+/// let researcher = ReAct::builder("topic -> summary")
+///     .model(ScriptedModel::new([call("submit", json!({"summary": "Ferris is a crab."}))]))
+///     .build()?;
+/// let tool = AgentTool::new(researcher, "research", "Researches a topic.");
+/// let writer = ReAct::builder("task -> text")
+///     .tools(Tools::new().with(tool))
+///     .model(ScriptedModel::new([
+///         call("research", json!({"topic": "Ferris"})),
+///         call("submit", json!({"text": "A crab, then."})),
+///     ]))
+///     .build()?;
+/// let done = writer.call(values! { task: "Who is Ferris?" }).await?.finished()?;
+/// assert_eq!(done.outputs["text"], "A crab, then.");
+/// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct AgentTool {
     agent: ReAct<Dynamic>,

@@ -53,6 +53,38 @@ impl<O> Outcome<O> {
 }
 
 /// A run that waits for a person. Serialise it, and resume it anywhere with the module's `resume`.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use enact::model::{ScriptedModel, call};
+/// use enact::{Decision, Outcome, ReAct, ToolError, tool, tools, values};
+/// use serde_json::json;
+///
+/// /// Sends an e-mail.
+/// #[tool(require_confirmation)]
+/// async fn send(to: String) -> Result<String, ToolError> {
+///     Ok(format!("sent to {to}"))
+/// }
+///
+/// let agent = ReAct::builder("task -> report")
+///     .tools(tools![send])
+///     .model(ScriptedModel::new([
+///         call("send", json!({"to": "ada@example.com"})),
+///         call("submit", json!({"report": "done"})),
+///     ]))
+///     .build()?;
+/// let Outcome::Paused(paused) = agent.call(values! { task: "Write to Ada." }).await? else {
+///     panic!("sending asks first");
+/// };
+/// let question = &paused.questions()[0];
+/// assert_eq!(question.tool_call.args["to"], "ada@example.com");
+///
+/// // As JSON, it can wait in a database and be resumed by another process.
+/// let id = question.confirmation_id.clone();
+/// let done = agent.resume(paused).answer(id, Decision::Approve).await?.finished()?;
+/// assert_eq!(done.outputs["report"], "done");
+/// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Paused {
     run: Run,
@@ -114,6 +146,21 @@ impl From<Paused> for Run {
 }
 
 /// The outputs of a call, and how they were produced. Dereferences to the outputs.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use enact::model::{ScriptedModel, say};
+/// use enact::{Predict, values};
+///
+/// let qa = Predict::builder("question -> answer")
+///     .model(ScriptedModel::new([say("Paris")]))
+///     .build()?;
+/// let prediction = qa.call(values! { question: "Capital of France?" }).await?.finished()?;
+/// assert_eq!(prediction.outputs["answer"], "Paris");
+/// assert!(prediction.success());
+/// assert_eq!(prediction.usage.requests, 1);
+/// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Prediction<O> {

@@ -8,6 +8,18 @@ use crate::run::{Entry, History};
 use crate::signature::{TypedSignature, Values};
 
 /// A worked example: inputs and outputs, optionally with the steps between them.
+///
+/// ```
+/// use enact::{Demo, Predict, values};
+///
+/// let qa = Predict::builder("question -> answer")
+///     .demos([Demo::new(
+///         values! { question: "Capital of Italy?" },
+///         values! { answer: "Rome" },
+///     )])
+///     .build()?;
+/// # Ok::<_, enact::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Demo {

@@ -18,6 +18,15 @@ pub use demo::Demo;
 pub use saved::{SavedModule, SavedPredictor, SavedTools, StateError};
 
 /// A predictor: a task with its examples, adapter and model.
+///
+/// ```
+/// use enact::{Module as _, ReAct};
+///
+/// let mut agent = ReAct::builder("question -> answer").build()?;
+/// let step = agent.predictor_mut("step").expect("each agent has one");
+/// step.set_instructions("Answer in one sentence.");
+/// # Ok::<_, enact::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Predictor {
     task: Task,

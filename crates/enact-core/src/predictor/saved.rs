@@ -17,6 +17,17 @@ const VERSION: u32 = 1;
 
 /// The saved state of a module. It doesn't contain the descriptions of tools: they come from the current
 /// tools, and a fingerprint identifies the tools that the state was made with.
+///
+/// ```
+/// use enact::{Module as _, Predict};
+///
+/// let qa = Predict::builder("question -> answer").instructions("Answer briefly.").build()?;
+/// let saved = serde_json::to_string(&qa.save())?;
+///
+/// let restored = Predict::builder("question -> answer").load(serde_json::from_str(&saved)?).build()?;
+/// assert_eq!(serde_json::to_string(&restored.save())?, saved);
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SavedModule {

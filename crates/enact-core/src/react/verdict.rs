@@ -10,6 +10,18 @@ use crate::signature::Values;
 use crate::tool::Confirmation;
 
 /// The verdict of a user's check on a call or on the outputs.
+///
+/// ```
+/// use enact::{ReAct, Verdict};
+///
+/// let agent = ReAct::builder("task -> report")
+///     .before_call(|call| match call.name.as_str() {
+///         "deploy" => Verdict::Veto("deploys are frozen this week".into()),
+///         _ => Verdict::Allow,
+///     })
+///     .build()?;
+/// # Ok::<_, enact::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Verdict {

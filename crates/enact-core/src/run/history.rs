@@ -24,6 +24,13 @@ pub struct Call {
 }
 
 /// The result of a tool call.
+///
+/// ```
+/// use enact::run::Observation;
+///
+/// assert_eq!(Observation::value(42).text(), "42");
+/// assert!(Observation::error("no such file").is_error);
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Observation {
@@ -171,6 +178,24 @@ pub enum Entry {
 }
 
 /// A transcript. Pass it to a later call to continue the conversation.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use enact::model::{ScriptedModel, say};
+/// use enact::{History, Predict, values};
+///
+/// let qa = Predict::builder("question -> answer")
+///     .model(ScriptedModel::new([say("Paris"), say("About two million.")]))
+///     .build()?;
+/// let first = qa.call(values! { question: "Capital of France?" }).await?.finished()?;
+///
+/// // A history serialises, and a later call continues it.
+/// let stored = serde_json::to_string(&first.history)?;
+/// let history: History = serde_json::from_str(&stored)?;
+/// let second = qa.call(values! { question: "How many people live there?" }).history(&history);
+/// assert_eq!(second.await?.finished()?.outputs["answer"], "About two million.");
+/// # Ok::<_, Box<dyn std::error::Error>>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct History {

@@ -7,6 +7,21 @@ use serde::{Deserialize, Serialize};
 
 /// Limits of a run. Reaching a limit is not a failure: the agent answers from what it knows, and the
 /// prediction includes the reason.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use enact::ReAct;
+///
+/// let agent = ReAct::builder("question -> answer")
+///     .limits(|limits| {
+///         limits.max_iterations = 20;
+///         limits.token_budget = Some(50_000);
+///         limits.time_budget = Some(Duration::from_secs(120));
+///     })
+///     .build()?;
+/// # Ok::<_, enact::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

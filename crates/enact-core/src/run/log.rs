@@ -24,6 +24,25 @@ use crate::time::Timestamp;
 use crate::tool::ToolSpec;
 
 /// The log of one run, folded into [steps](Step). Every other view of a run is computed from them.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use enact::model::{ScriptedModel, say};
+/// use enact::{Predict, Run, TerminationReason, values};
+///
+/// let qa = Predict::builder("question -> answer")
+///     .model(ScriptedModel::new([say("Paris")]))
+///     .build()?;
+/// let done = qa.call(values! { question: "Capital of France?" }).await?.finished()?;
+/// let run = done.run();
+/// assert_eq!(run.termination(), Some(TerminationReason::Success));
+///
+///
+/// // A run goes through JSON and back unchanged.
+/// let copy: Run = serde_json::from_str(&serde_json::to_string(run)?)?;
+/// assert_eq!(&copy, run);
+/// # Ok::<_, Box<dyn std::error::Error>>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Run {
     /// The contents of the first record.

@@ -6,6 +6,20 @@ use super::event::TerminationReason;
 use crate::lean::is_default;
 
 /// Rules for how a run thinks and ends, besides its [`Limits`](super::Limits).
+///
+/// ```
+/// use enact::ReAct;
+/// use enact::run::ThoughtsInContext;
+///
+/// let agent = ReAct::builder("question -> answer")
+///     .rules(|rules| {
+///         rules.failure_phrases = vec!["I give up".into()];
+///         rules.thoughts.required = true;
+///         rules.thoughts_in_context = ThoughtsInContext::Last(3);
+///     })
+///     .build()?;
+/// # Ok::<_, enact::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]

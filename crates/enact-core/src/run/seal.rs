@@ -14,6 +14,15 @@ use crate::signature::{canonical_json, hexadecimal};
 /// Pass it to [`Settings::seal_key`](crate::Settings::seal_key), and every new run is sealed. The seal
 /// covers the start of the run: its id, the agent with its notes and tools, inputs, limits and rules.
 /// It doesn't cover later events.
+///
+/// ```
+/// use enact::run::SealKey;
+/// use enact::{Settings, configure};
+///
+/// // Keep the key in a file that only this user can read.
+/// let key = SealKey::new([7; 32]);
+/// configure(Settings::new().seal_key(key));
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct SealKey([u8; 32]);
 

@@ -16,6 +16,33 @@ use crate::signature::Values;
 use crate::time::Timestamp;
 
 /// The steps of a run in detail. A view of its log, available at any time.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use enact::model::{ScriptedModel, call};
+/// use enact::{ReAct, tool, tools, values};
+/// use serde_json::json;
+///
+/// /// Adds two numbers.
+/// #[tool(read_only)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let agent = ReAct::builder("question -> answer: int")
+///     .tools(tools![add])
+///     .model(ScriptedModel::new([
+///         call("add", json!({"a": 2, "b": 40})).thinking("I add them."),
+///         call("submit", json!({"answer": 42})),
+///     ]))
+///     .build()?;
+/// let done = agent.call(values! { question: "2 + 40?" }).await?.finished()?;
+/// let trace = done.run().trace();
+/// assert_eq!(trace.steps[0].thought, "I add them.");
+/// assert_eq!(trace.steps[0].actions[0].call.name, "add");
+/// assert_eq!(trace.total_tokens.requests, 2);
+/// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Trace {

@@ -35,6 +35,33 @@ pub struct TrajectoryStep {
 
 /// The calls of a run in order. Serialises as a list; see [`Trajectory::flat`] and
 /// [`fmt::Display`] for the other forms.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use enact::model::{ScriptedModel, call};
+/// use enact::{ReAct, tool, tools, values};
+/// use serde_json::json;
+///
+/// /// Adds two numbers.
+/// #[tool(read_only)]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// let agent = ReAct::builder("question -> answer: int")
+///     .tools(tools![add])
+///     .model(ScriptedModel::new([
+///         call("add", json!({"a": 2, "b": 40})).thinking("I add them."),
+///         call("submit", json!({"answer": 42})),
+///     ]))
+///     .build()?;
+/// let done = agent.call(values! { question: "2 + 40?" }).await?.finished()?;
+/// let trajectory = done.trajectory();
+/// assert_eq!(trajectory.steps()[0].observation, 42);
+/// assert_eq!(trajectory.flat()["thought_0"], "I add them.");
+/// assert!(trajectory.to_string().starts_with("1. thought: I add them."));
+/// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Trajectory {

@@ -30,6 +30,13 @@ const ALWAYS: &[&str] = &[
 
 /// The variables that a program may see: a few that programs need, and the
 /// named ones.
+///
+/// ```
+/// use enact::tool::Environment;
+///
+/// let environment = Environment::new().allowing(["AWS_PROFILE"]);
+/// assert!(environment.allows("AWS_PROFILE") && !environment.allows("AWS_SECRET_ACCESS_KEY"));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     named: Vec<String>,

@@ -7,6 +7,20 @@ use crate::model::Usage;
 /// An error of a tool. It becomes an observation for the model; it never ends the run.
 ///
 /// Any error converts with `?`. Only its text is kept, because the model only sees text.
+///
+/// ```
+/// use enact::{ToolError, tool};
+///
+/// /// Current weather in a city.
+/// #[tool(read_only)]
+/// async fn weather(city: String) -> Result<String, ToolError> {
+///     match city.as_str() {
+///         "Paris" => Ok("20 °C".into()),
+///         // The model reads this.
+///         other => Err(ToolError::new(format!("no station in {other}; try Paris"))),
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolError {
     message: String,

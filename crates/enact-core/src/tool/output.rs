@@ -7,6 +7,19 @@ use super::ToolError;
 use crate::model::{Image, Usage};
 
 /// The output of a tool: a value, which keeps its type up to the trace, and images.
+///
+/// ```
+/// use enact::ToolOutput;
+/// use enact::model::Image;
+/// use serde_json::json;
+///
+/// let plain = ToolOutput::value(json!({"celsius": 20}));
+/// assert_eq!(plain.value["celsius"], 20);
+///
+/// let chart = Image::from_url("https://example.com/chart.png", "image/png");
+/// let output = ToolOutput::images("The last seven days.", vec![chart]);
+/// assert_eq!(output.images.len(), 1);
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ToolOutput {

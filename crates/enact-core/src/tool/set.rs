@@ -12,6 +12,23 @@ use super::{ConfirmationRule, Tool, ToolContext, ToolError, ToolFuture, ToolSpec
 /// The tools of an agent, in the order in which the model sees them. Those of toolboxes are last.
 ///
 /// Cheap to clone. Names are validated when an agent is built from the set.
+///
+/// ```
+/// use enact::tool::Confirmation;
+/// use enact::{Tools, tool, tools};
+///
+/// /// Deletes a file.
+/// #[tool]
+/// fn delete(path: String) -> String {
+///     format!("deleted {path}")
+/// }
+///
+/// # fn main() -> Result<(), enact::tool::ToolSetError> {
+/// let tools: Tools = tools![delete].with_confirmation("delete", Confirmation::Always)?;
+/// assert_eq!(tools.names().collect::<Vec<_>>(), ["delete"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Default)]
 pub struct Tools {
     list: Vec<Arc<dyn Tool>>,

@@ -52,6 +52,19 @@ fn is_usual_timeout(timeout: &Duration) -> bool {
 }
 
 /// Name, schema and rules of a tool.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use enact::tool::{Effect, ToolSpec};
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
+/// let spec = ToolSpec::new("weather", "Current weather in a city.", schema)
+///     .with_effect(Effect::ReadOnly)
+///     .with_timeout(Duration::from_secs(5));
+/// assert_eq!(spec.name, "weather");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolSpec {

@@ -16,6 +16,17 @@ pub use command::Program;
 pub use number::Tolerance;
 
 /// How an answer is compared with what is expected.
+///
+/// ```
+/// use enact::values;
+/// use enact_eval::Metric;
+/// use serde_json::json;
+///
+/// let metric = Metric::read(&json!("exact"))?;
+/// let score = metric.compare(&values! { answer: "Paris" }, &values! { answer: "Rome" });
+/// assert!(!score.expect("it compares outputs by itself").passed);
+/// # Ok::<_, String>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

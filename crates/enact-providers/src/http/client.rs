@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use enact_core::model::failure::{Failures, KeyOrigin, Words};
 use enact_core::model::{
@@ -14,6 +14,7 @@ use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
+use super::exchange::lost;
 use super::{Address, Exchange, Protocol, Service};
 
 /// Shorter words in a header are not tokens.
@@ -23,6 +24,15 @@ const MIN_TOKEN_LENGTH: usize = 8;
 /// [`Genai`](crate::Genai).
 ///
 /// Requests to loopback addresses never use a proxy, and redirects are not followed.
+///
+/// ```
+/// use enact::model::{OpenAi, Timeouts};
+///
+/// let model = OpenAi::new("llama3.1")
+///     .with_base_url("http://127.0.0.1:11434/v1")?
+///     .with_api_key("not needed");
+/// # Ok::<_, enact::model::ModelError>(())
+/// ```
 #[derive(Clone)]
 pub struct Client<S> {
     pub(crate) model: String,
@@ -39,8 +49,8 @@ pub struct Client<S> {
     pub(crate) service: S,
     /// Created with the first request: it depends on the address and the timeouts.
     line: OnceLock<Line>,
-    /// The headers of each request, made with the first one.
-    sent_headers: OnceLock<HeaderMap>,
+    /// A request without its body, made with the first one.
+    blank: OnceLock<Arc<reqwest::Request>>,
 }
 
 /// The HTTP client, and the address.
@@ -113,7 +123,7 @@ impl<P: Protocol> Client<P> {
         })?;
         value.set_sensitive(true);
         self.headers.insert(parsed, value);
-        self.sent_headers = OnceLock::new();
+        self.blank = OnceLock::new();
         Ok(self)
     }
 }
@@ -137,7 +147,7 @@ impl<S: Service> Client<S> {
             capabilities,
             service,
             line: OnceLock::new(),
-            sent_headers: OnceLock::new(),
+            blank: OnceLock::new(),
         }
     }
 
@@ -148,6 +158,7 @@ impl<S: Service> Client<S> {
     pub fn with_base_url(mut self, base_url: impl AsRef<str>) -> Result<Self, ModelError> {
         self.address = S::address(base_url.as_ref())?;
         self.line = OnceLock::new();
+        self.blank = OnceLock::new();
         self.service.forget();
         Ok(self)
     }
@@ -164,7 +175,7 @@ impl<S: Service> Client<S> {
         // Keys read from files end in a line break, which no header can carry.
         let key = key.expose_secret().trim();
         self.api_key = (!key.is_empty()).then(|| key.into());
-        self.sent_headers = OnceLock::new();
+        self.blank = OnceLock::new();
         self
     }
 
@@ -264,15 +275,17 @@ impl<P: Protocol> Client<P> {
         body: String,
     ) -> Result<(&reqwest::Client, reqwest::Request), ModelError> {
         let Line { http, endpoint } = self.line()?;
-        let headers = match self.sent_headers.get() {
-            Some(headers) => headers,
+        let blank = match self.blank.get() {
+            Some(blank) => blank,
             None => {
-                let headers = self.headers()?;
-                self.sent_headers.get_or_init(|| headers)
+                // This moves the credentials of the address into a header.
+                let asked = http.post(endpoint.clone()).headers(self.headers()?);
+                let blank = asked.build().map_err(|error| lost(self, error))?;
+                self.blank.get_or_init(|| Arc::new(blank))
             }
         };
-        let mut request = reqwest::Request::new(Method::POST, endpoint.clone());
-        request.headers_mut().clone_from(headers);
+        let mut request = reqwest::Request::new(Method::POST, blank.url().clone());
+        request.headers_mut().clone_from(blank.headers());
         *request.body_mut() = Some(body.into());
         Ok((http, request))
     }

@@ -321,7 +321,7 @@ async fn read_out(response: &mut reqwest::Response) {
     let _ = timeout(END_PATIENCE, rest).await;
 }
 
-fn lost<P: Protocol>(client: &Client<P>, error: reqwest::Error) -> ModelError {
+pub(super) fn lost<P: Protocol>(client: &Client<P>, error: reqwest::Error) -> ModelError {
     let error = error.without_url();
     let lost = client.failing(|make| transport(make, &error));
     lost.with_source(error)

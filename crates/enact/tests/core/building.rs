@@ -126,15 +126,17 @@ const SETTERS: [(&str, Setter); 22] = [
     ("compaction", |builder, _| builder.compaction(compaction())),
 ];
 
-/// The setters of builders, as the source has them.
+/// The setters of builders, as the source has them. The asynchronous form of a hook replaces the other
+/// one, so that the last of the two counts.
 fn setters_of_the_source() -> Vec<&'static str> {
     let source = include_str!("../../../enact-core/src/module/builder.rs");
     let functions = source.split("    pub fn ").skip(1);
     let setters = functions.filter_map(|function| {
         let (name, rest) = function.split_once('(')?;
+        let (name, _) = name.split_once('<').unwrap_or((name, ""));
         let takes = rest.trim_start().trim_start_matches("mut ");
         let is_setter = takes.starts_with("self,") || takes.starts_with("self)");
-        (is_setter && name != "build").then_some(name)
+        (is_setter && name != "build" && !name.ends_with("_async")).then_some(name)
     });
     setters.collect()
 }

@@ -235,7 +235,10 @@ fn truth_a_gap_in_a_flat_trajectory_is_an_error_that_names_it() {
         let mut map = whole.clone();
         map.insert(unknown.to_owned(), json!("x"));
         let said = import(map).unwrap_err().to_string();
-        assert!(said.contains(&format!("`{unknown}` is no part")), "{said}");
+        assert!(
+            said.contains(&format!("`{unknown}` is not a key")),
+            "{said}"
+        );
     }
     let mut map = whole;
     map.insert("thought_2".to_owned(), json!(["hm"]));

@@ -54,6 +54,15 @@ impl Default for Tags {
 ///
 /// Data can't forge a label: a line of data that starts like one is escaped with a backslash, which is
 /// removed when a field is read. Several calls in one step are several `Action:` lines.
+///
+/// ```
+/// use enact::ReAct;
+/// use enact::adapter::{Tagged, Tags};
+///
+/// let tags = Tags { thought: "Reasoning".into(), ..Tags::default() };
+/// let agent = ReAct::builder("question -> answer").adapter(Tagged::new(tags)).build()?;
+/// # Ok::<_, enact::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tagged {
     tags: Tags,

@@ -28,6 +28,23 @@ use crate::model::{
 ///
 /// Put it around wrappers such as [`Retrying`](crate::model::Retrying): their effects are recorded
 /// with the reply. Set [`Secrets`]: a recording contains all messages.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use enact::model::{LanguageModel as _, Message, Recording, Replaying, Request, ScriptedModel, say};
+///
+/// let folder = tempfile::tempdir()?;
+/// let file = folder.path().join("recorded.jsonl");
+/// let ask = || Request::new([Message::user("Capital of France?")].into_iter().collect());
+///
+/// let model = Recording::to_file(ScriptedModel::new([say("Paris")]), &file)?;
+/// model.complete(ask()).await?;
+/// drop(model);
+///
+/// let replay = Replaying::open(&file)?;
+/// assert_eq!(replay.complete(ask()).await?.text, "Paris");
+/// # Ok::<_, Box<dyn std::error::Error>>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Recording<M> {
     model: M,

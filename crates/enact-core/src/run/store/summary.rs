@@ -148,6 +148,27 @@ impl RunSummary {
 }
 
 /// A filter for lists of runs.
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// use enact::model::{ScriptedModel, say};
+/// use enact::run::store::{MemoryStore, RunFilter, RunStatus, Store as _};
+/// use enact::{Predict, values};
+///
+/// let store = MemoryStore::new();
+/// let qa = Predict::builder("question -> answer")
+///     .model(ScriptedModel::new([say("Paris")]))
+///     .build()?;
+/// let call = qa.call(values! { question: "Capital of France?" }).store(store.clone());
+/// let _ = call.await?.finished()?;
+///
+/// let newest = RunFilter::all().with_limit(10);
+/// let runs = store.list(&newest).await?;
+/// assert_eq!(runs[0].status, RunStatus::Finished);
+/// let run = store.load(&runs[0].run_id).await?.run;
+/// assert!(run.outputs().is_some());
+/// # Ok::<_, enact::Error>(()) })?; Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RunFilter {
