@@ -1,7 +1,5 @@
 //! Values as text: readable, in a canonical form, and as a digest.
 
-use std::collections::BTreeMap;
-
 use enact_signature::Values;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -18,7 +16,7 @@ pub fn canonical_json(value: &Value) -> String {
 
 /// The same for arguments.
 pub(crate) fn canonical_args(args: &Values) -> String {
-    serde_json::to_string(&in_order(args)).unwrap_or_default()
+    serde_json::to_string(&Sorted(args)).unwrap_or_default()
 }
 
 struct Canonical<'a>(&'a Value);
@@ -26,18 +24,25 @@ struct Canonical<'a>(&'a Value);
 impl Serialize for Canonical<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Value::Object(fields) => to.collect_map(in_order(fields)),
+            Value::Object(fields) => Sorted(fields).serialize(to),
             Value::Array(items) => to.collect_seq(items.iter().map(Canonical)),
             plain => plain.serialize(to),
         }
     }
 }
 
-fn in_order(fields: &Values) -> BTreeMap<&String, Canonical<'_>> {
-    let fields = fields.iter();
-    fields
-        .map(|(name, value)| (name, Canonical(value)))
-        .collect()
+struct Sorted<'a>(&'a Values);
+
+impl Serialize for Sorted<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut fields: Vec<(&String, &Value)> = self.0.iter().collect();
+        fields.sort_unstable_by_key(|(name, _)| *name);
+        to.collect_map(
+            fields
+                .into_iter()
+                .map(|(name, value)| (name, Canonical(value))),
+        )
+    }
 }
 
 /// A value as text: a string as it is, anything else as compact JSON.

@@ -28,8 +28,38 @@ pub(crate) fn parse(text: &str) -> Result<Exact, serde_json::Error> {
     let mut kept = Vec::new();
     let text = quoted(text, &mut kept);
     let value = serde_json::from_str(&text)?;
-    let twice = given_twice(&text);
+    // Where no key was dropped, none was given twice.
+    let twice = match keys_in(&text) == keys_of(&value) {
+        true => Vec::new(),
+        false => given_twice(&text),
+    };
     Ok(Exact { value, kept, twice })
+}
+
+/// How many keys the objects of this JSON text have.
+fn keys_in(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let (mut keys, mut at) = (0, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => at = end_of_string(bytes, at),
+            // Outside of strings, it stands behind a key.
+            byte => {
+                keys += usize::from(byte == b':');
+                at += 1;
+            }
+        }
+    }
+    keys
+}
+
+/// How many keys the objects of a value have.
+fn keys_of(value: &Value) -> usize {
+    match value {
+        Value::Object(fields) => fields.len() + fields.values().map(keys_of).sum::<usize>(),
+        Value::Array(items) => items.iter().map(keys_of).sum(),
+        _ => 0,
+    }
 }
 
 /// Reports duplicate keys in the objects of this JSON text.

@@ -55,7 +55,11 @@ impl<'a> Fields<'a> {
         if !self.out.ends_with('{') {
             self.out.push(',');
         }
-        push_value(&mut self.out, key);
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        match key.bytes().all(is_plain) {
+            true => self.out.extend(["\"", key, "\""]),
+            false => push_value(&mut self.out, key),
+        }
         self.out.push(':');
         &mut self.out
     }
