@@ -106,7 +106,8 @@ fn ratio(
 
 /// What to say about a ratio that is too high.
 fn judge(what: &str, ratio: f64, most: f64) -> Option<String> {
-    (ratio > most).then(|| format!("  {what}: {ratio:.4} × the floor, and at most {most} is allowed"))
+    (ratio > most)
+        .then(|| format!("  {what}: {ratio:.4} × the floor, and at most {most} is allowed"))
 }
 
 #[cfg(test)]
