@@ -46,7 +46,7 @@ pub(crate) struct Hooks {
 }
 
 impl Hooks {
-    /// What a file or flags say. Their paths start from the folder. What is wrong is told with the key.
+    /// The hooks of a file or of flags. Paths are relative to the folder. Errors name the key.
     pub(crate) fn read(
         args: &HookArgs,
         folder: &Path,
@@ -161,7 +161,7 @@ impl Hooks {
     }
 }
 
-/// A call as a command is told it.
+/// A call as JSON for a command.
 fn told(hook: &str, asked: &HookCall) -> Value {
     json!({
         "hook": hook,

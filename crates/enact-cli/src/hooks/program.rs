@@ -105,7 +105,7 @@ impl Program {
     }
 }
 
-/// As it is told before a run from somewhere else is resumed.
+/// How it is listed before a run from another source is resumed.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} in {}", json!(self.words), self.folder.display())

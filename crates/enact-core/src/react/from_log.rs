@@ -8,7 +8,7 @@ use crate::run::{Call, Observation, Run};
 
 /// Characters that are shown at once unless fewer are asked for.
 const PAGE: usize = 4_000;
-/// What a call that keeps something is told.
+/// The result of a call that keeps a note.
 const KEPT: &str = "kept";
 
 /// How the rest of an observation can be read, if the agent has the tool for it.

@@ -81,8 +81,8 @@ impl Seen {
 }
 
 impl RunState {
-    /// The event that says that the tools are now these; none if they are as they were. The tools
-    /// are told as the log tells them, without secrets.
+    /// The event that records these tools as the current ones; none if nothing changed. Tools are
+    /// compared as the log shows them, without secrets.
     ///
     /// # Errors
     /// When they cannot be the tools of an agent.
